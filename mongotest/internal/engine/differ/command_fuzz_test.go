@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/wiremessage"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/grammar"
 )
 
 // commandSeeds has a command of each name.
@@ -38,11 +39,12 @@ var commandSeeds = []string{
 	`{"bulkWrite":1,"ops":[{"insert":0,"document":{}},{"update":0,"filter":{},"updateMods":{"$set":{"a":1}},"multi":true},{"delete":0,"filter":{}}],"nsInfo":[{"ns":"test.c"}],"$db":"admin"}`,
 	`{"explain":{"find":"c","filter":{"a":1}},"verbosity":"executionStats"}`,
 	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91},"$db":"admin"}`,
-	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`, `{"connectionStatus":1,"showPrivileges":true}`,
-	`{"hostInfo":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`, `{"getCmdLineOpts":1,"$db":"admin"}`,
-	`{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`, `{"getParameter":"*","$db":"admin"}`,
-	`{"commitTransaction":1,"$db":"admin"}`, `{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`,
-	`{"startSession":1}`, `{"refreshSessions":[]}`, `{"testVersion2":1,"$db":"admin"}`,
+	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`,
+	`{"connectionStatus":1,"showPrivileges":true}`, `{"hostInfo":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`,
+	`{"getCmdLineOpts":1,"$db":"admin"}`, `{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`,
+	`{"getParameter":"*","$db":"admin"}`, `{"commitTransaction":1,"$db":"admin"}`,
+	`{"abortTransaction":1,"$db":"admin"}`, `{"endSessions":[]}`, `{"startSession":1}`, `{"refreshSessions":[]}`,
+	`{"testVersion2":1,"$db":"admin"}`,
 	`{"aggregate":1,"pipeline":[{"$listLocalSessions":{"allUsers":true}}],"cursor":{}}`, `{"killSessions":[]}`,
 	`{"killAllSessions":[]}`,
 	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91,"errorLabels":[]},"$db":"admin"}`,
@@ -88,7 +90,7 @@ func FuzzCommand(f *testing.F) {
 		f.Add(bodyOf(f, []byte(s)))
 	}
 	for i := range 300 {
-		b, err := bson.MarshalExtJSON(Generate(1, i).Command, true, false)
+		b, err := bson.MarshalExtJSON(grammar.Generate(1, i).Command, true, false)
 		if err != nil {
 			f.Fatal(err)
 		}

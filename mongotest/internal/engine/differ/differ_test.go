@@ -15,7 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/mongotest/internal/engine"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/grammar"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
 
 // TestDifferential compares the engine with the server that MONGODB_URI names. DOCMODEL_DIFF_CASES and
@@ -41,7 +42,7 @@ func TestDifferential(t *testing.T) {
 	}) {
 		f := report.Found[form]
 		t.Errorf("seed %d, case %d, and %d more like it: %s\n%s\n%s", seed, f.Number, f.Like, form,
-			show(f.Engine, f.Server), f.Case.format(nil))
+			outcome.DescribeBoth(f.Engine, f.Server), formatCase(f.Case, nil))
 	}
 }
 
@@ -56,7 +57,7 @@ func compareAll(t *testing.T, server *mongo.Client, seed uint64, from, cases int
 	var mu sync.Mutex
 	var alone sync.RWMutex
 	for w := range workers {
-		p := pair{newEngine(t), newServer(t, server, w), &alone}
+		p := pair{outcome.StartEngine(t), newServer(t, server, w), &alone}
 		wait.Go(func() {
 			report, err := p.run(ctx, seed, from+cases*w/workers, from+cases*(w+1)/workers)
 			mu.Lock()
@@ -71,31 +72,11 @@ func compareAll(t *testing.T, server *mongo.Client, seed uint64, from, cases int
 	return total
 }
 
-func newEngine(t *testing.T) *backend {
-	t.Helper()
-	e := engine.New()
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/?directConnection=true").SetDialer(e))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
-	b, err := newBackend(context.Background(), "engine", client.Database("differ"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func newServer(t *testing.T, client *mongo.Client, worker int) *backend {
+func newServer(t *testing.T, client *mongo.Client, worker int) *outcome.Backend {
 	t.Helper()
 	db := client.Database(fmt.Sprintf("differ_%d_%d", os.Getpid(), worker))
 	t.Cleanup(func() { _ = db.Drop(context.Background()) })
-	b, err := newBackend(context.Background(), "server", db)
+	b, err := outcome.NewBackend(context.Background(), "server", db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,18 +86,18 @@ func newServer(t *testing.T, client *mongo.Client, worker int) *backend {
 // alone runs cases on the engine, which must do or refuse each of them without an internal error.
 func alone(t *testing.T, seed uint64, cases int) {
 	t.Helper()
-	e := newEngine(t)
+	e := outcome.StartEngine(t)
 	failed := 0
 	for i := range cases {
-		c := Generate(seed, i)
-		out, err := e.run(context.Background(), c)
+		c := grammar.Generate(seed, i)
+		out, err := e.Run(context.Background(), c)
 		if err != nil {
-			t.Fatalf("seed %d, case %d: %v\n%s", seed, i, err, c.format(nil))
+			t.Fatalf("seed %d, case %d: %v\n%s", seed, i, err, formatCase(c, nil))
 		}
 		if out.Code == -1 || out.Code == 1 || out.Code == 8 {
-			t.Errorf("seed %d, case %d: internal error %d: %s\n%s", seed, i, out.Code, out.Text, c.format(nil))
+			t.Errorf("seed %d, case %d: internal error %d: %s\n%s", seed, i, out.Code, out.Text, formatCase(c, nil))
 		}
-		if out.failed() {
+		if out.Fails() {
 			failed++
 		}
 	}

@@ -3,7 +3,9 @@ package differ
 import (
 	"context"
 	"strings"
-	"time"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
 
 // down reports whether an error's text says that the database behind the server has ended, as a fault in
@@ -22,16 +24,16 @@ func down(message string) bool {
 }
 
 // ended reports whether what came of a case says so.
-func ended(o Outcome, err error) bool { return down(errorText(err)) || down(o.Text) }
+func ended(o outcome.Outcome, err error) bool { return down(errorText(err)) || down(o.Text) }
 
 // maxAgain is how often a case runs again on a server that has ended: other runs on the same server end it too.
 const maxAgain = 3
 
 // ask runs a case on the server. If the server ends, the case runs again, alone, and the second result tells whether it
 // ends the server each time.
-func (p pair) ask(ctx context.Context, c Case) (Outcome, bool, error) {
+func (p pair) ask(ctx context.Context, c cases.Case) (outcome.Outcome, bool, error) {
 	p.alone.RLock()
-	out, err := p.server.run(ctx, c)
+	out, err := p.server.Run(ctx, c)
 	p.alone.RUnlock()
 	if !ended(out, err) {
 		return out, false, err
@@ -39,29 +41,14 @@ func (p pair) ask(ctx context.Context, c Case) (Outcome, bool, error) {
 	p.alone.Lock()
 	defer p.alone.Unlock()
 	for range maxAgain {
-		if err := p.server.recover(ctx); err != nil {
-			return Outcome{}, false, err
+		if err := p.server.Recover(ctx); err != nil {
+			return outcome.Outcome{}, false, err
 		}
-		if out, err = p.server.run(ctx, c); !ended(out, err) {
+		if out, err = p.server.Run(ctx, c); !ended(out, err) {
 			return out, false, err
 		}
 	}
-	return out, true, p.server.recover(ctx)
-}
-
-// recover waits until the backend answers again and makes its database anew: indexes may have been broken.
-func (b *backend) recover(ctx context.Context) error {
-	var err error
-	for range 600 {
-		if err = b.db.Drop(ctx); err == nil {
-			if err = createAll(ctx, b.db); err == nil {
-				b.held = map[string]bool{}
-				return nil
-			}
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	return err
+	return out, true, p.server.Recover(ctx)
 }
 
 func errorText(err error) string {

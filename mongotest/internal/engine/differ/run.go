@@ -10,14 +10,20 @@ import (
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/grammar"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/rules"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
 // Found is a difference that no rule explains.
 type Found struct {
 	Number         int // of the case that showed it
-	Kind           Kind
-	Case           Case // shrunk
-	Engine, Server Outcome
+	Kind           outcome.Kind
+	Case           cases.Case // shrunk
+	Engine, Server outcome.Outcome
 	Like           int // how many more were of the same form
 }
 
@@ -33,7 +39,7 @@ type Report struct {
 // pair is the two backends that are compared. Cases run side by side, but for one after which the server has ended:
 // that one runs again alone, which tells whether it was to blame.
 type pair struct {
-	engine, server *backend
+	engine, server *outcome.Backend
 	alone          *sync.RWMutex
 }
 
@@ -41,26 +47,26 @@ type pair struct {
 func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, error) {
 	r := &Report{Known: map[string]int{}, Found: map[string]*Found{}}
 	for number := low; number < high; number++ {
-		c := Generate(seed, number)
-		if name := withheld(c); name != "" {
+		c := grammar.Generate(seed, number)
+		if name := rules.ReasonToWithhold(c); name != "" {
 			r.Known[name]++
 			continue
 		}
 		kind, known, engine, server, err := p.try(ctx, c)
 		switch {
-		case errors.Is(err, errNotLoaded):
+		case errors.Is(err, outcome.ErrNotLoaded):
 			r.Refused++
 			continue
 		case err != nil:
-			return r, fmt.Errorf("case %d: %w\n%s", number, err, c.format(nil))
+			return r, fmt.Errorf("case %d: %w\n%s", number, err, formatCase(c, nil))
 		}
 		r.Compared++
 		switch {
 		case known != "":
 			r.Known[known]++
-		case kind != Same:
+		case kind != outcome.Same:
 			r.add(ctx, p, &Found{Number: number, Kind: kind, Case: c, Engine: engine, Server: server})
-		case engine.failed():
+		case engine.Fails():
 			r.Failed++
 		}
 	}
@@ -68,25 +74,27 @@ func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, err
 }
 
 // try runs a case on both. The second result is the rule that explains the difference.
-func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, error) {
-	engine, err := p.engine.run(ctx, c)
+func (p pair) try(ctx context.Context, c cases.Case) (outcome.Kind, string, outcome.Outcome, outcome.Outcome, error) {
+	engine, err := p.engine.Run(ctx, c)
 	if err != nil {
-		return Same, "", engine, Outcome{}, err
+		return outcome.Same, "", engine, outcome.Outcome{}, err
 	}
 	server, died, err := p.ask(ctx, c)
 	if died || err != nil {
-		kind := Same
+		kind := outcome.Same
 		if died {
-			kind = Died
+			kind = outcome.Died
 		}
 		return kind, "", engine, server, err
 	}
-	kind := compare(engine, server)
-	if kind == Same {
+	kind := outcome.Compare(engine, server)
+	if kind == outcome.Same {
 		return kind, "", engine, server, nil
 	}
-	known := explain(difference{c, kind, engine, server, func(c Case) Outcome { return p.engine.outcome(ctx, c) }})
-	if known == "" && kind == OnlyEngine && p.failsEarlier(ctx, c) {
+	known := rules.Explain(c, kind, engine, server, func(c cases.Case) outcome.Outcome {
+		return p.engine.TryRun(ctx, c)
+	})
+	if known == "" && kind == outcome.OnlyEngine && p.failsEarlier(ctx, c) {
 		known = unneeded
 	}
 	return kind, known, engine, server, nil
@@ -97,17 +105,17 @@ func (p pair) try(ctx context.Context, c Case) (Kind, string, Outcome, Outcome, 
 const unneeded = "what later stages drop isn't computed"
 
 // failsEarlier reports whether the server fails too once the pipeline ends where the engine fails.
-func (p pair) failsEarlier(ctx context.Context, c Case) bool {
-	stages, _ := c.get("pipeline").(bson.A)
+func (p pair) failsEarlier(ctx context.Context, c cases.Case) bool {
+	stages, _ := c.Get("pipeline").(bson.A)
 	for n := 1; n < len(stages); n++ {
 		cut := c
 		cut.Command = slices.Clone(c.Command)
 		cut.Command[1] = bson.E{Key: "pipeline", Value: stages[:n]}
-		if engine, err := p.engine.run(ctx, cut); err != nil || !engine.failed() {
+		if engine, err := p.engine.Run(ctx, cut); err != nil || !engine.Fails() {
 			continue
 		}
 		server, died, err := p.ask(ctx, cut)
-		return err == nil && !died && server.failed()
+		return err == nil && !died && server.Fails()
 	}
 	return false
 }
@@ -141,13 +149,13 @@ func (r *Report) add(ctx context.Context, p pair, f *Found) {
 }
 
 // shrunk is the smallest case that differs in the same way.
-func (p pair) shrunk(ctx context.Context, c Case, kind Kind, engine, server Outcome) Case {
+func (p pair) shrunk(ctx context.Context, c cases.Case, kind outcome.Kind, engine, server outcome.Outcome) cases.Case {
 	orderly, limit := settled(c), maxAsked
-	if kind == Died {
+	if kind == outcome.Died {
 		limit = maxEnded
 	}
-	return shrink(c, limit, func(c Case) bool {
-		if orderly && !settled(c) || withheld(c) != "" || !told(c) {
+	return shrink(c, limit, func(c cases.Case) bool {
+		if orderly && !settled(c) || rules.ReasonToWithhold(c) != "" || !told(c) {
 			return false
 		}
 		k, known, e, s, err := p.try(ctx, c)
@@ -156,9 +164,9 @@ func (p pair) shrunk(ctx context.Context, c Case, kind Kind, engine, server Outc
 }
 
 // names lists the operators of a case.
-func names(c Case) []string {
-	seen := map[string]bool{c.verb(): true}
-	walk(c.Command, func(key string, _ any) {
+func names(c cases.Case) []string {
+	seen := map[string]bool{c.Verb(): true}
+	tree.Walk(c.Command, func(key string, _ any) {
 		if strings.HasPrefix(key, "$") {
 			seen[key] = true
 		}

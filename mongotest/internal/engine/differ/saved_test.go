@@ -5,6 +5,8 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
 
 // TestSaved replays on the engine the cases that once showed a difference. What each must give is what
@@ -14,7 +16,7 @@ func TestSaved(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no saved cases: %v", err)
 	}
-	e := newEngine(t)
+	e := outcome.StartEngine(t)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			c, s, err := load(file)
@@ -24,12 +26,12 @@ func TestSaved(t *testing.T) {
 			if s.Reason == "" || s.Want == nil {
 				t.Fatal("a saved case has a reason and a result")
 			}
-			got, err := e.run(context.Background(), c)
-			if err != nil && !errors.Is(err, errNotLoaded) {
+			got, err := e.Run(context.Background(), c)
+			if err != nil && !errors.Is(err, outcome.ErrNotLoaded) {
 				t.Fatal(err)
 			}
-			if kind := compare(got, *s.Want); kind != Same {
-				t.Errorf("%s\n%s\n got: %s\nwant: %s", kind, s.Reason, got.show(), s.Want.show())
+			if kind := outcome.Compare(got, *s.Want); kind != outcome.Same {
+				t.Errorf("%s\n%s\n got: %s\nwant: %s", kind, s.Reason, got.Describe(), s.Want.Describe())
 			}
 		})
 	}

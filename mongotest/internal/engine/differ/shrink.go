@@ -4,11 +4,15 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/grammar"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
 // shrink removes documents, fields and clauses from a case for as long as it still differs, and returns the
 // smallest that it found. It asks at most limit times.
-func shrink(c Case, limit int, differs func(Case) bool) Case {
+func shrink(c cases.Case, limit int, differs func(cases.Case) bool) cases.Case {
 	for again := true; again; {
 		again = false
 		for _, next := range smaller(c) {
@@ -25,8 +29,8 @@ func shrink(c Case, limit int, differs func(Case) bool) Case {
 }
 
 // smaller lists the cases that have one thing less than c, the largest things first.
-func smaller(c Case) []Case {
-	var out []Case
+func smaller(c cases.Case) []cases.Case {
+	var out []cases.Case
 	for i := range c.Docs {
 		next := c
 		next.Docs = slices.Delete(slices.Clone(c.Docs), i, i+1)
@@ -55,7 +59,7 @@ func smaller(c Case) []Case {
 		}
 	}
 	for _, drop := range []string{"sort", "projection", "skip", "limit", "fields", "arrayFilters"} {
-		if next := c; c.get(drop) != nil && !(drop == "sort" && c.Ordered) {
+		if next := c; c.Get(drop) != nil && !(drop == "sort" && c.Ordered) {
 			next.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool { return e.Key == drop })
 			out = append(out, next)
 		}
@@ -64,9 +68,9 @@ func smaller(c Case) []Case {
 }
 
 // sorts counts the stages that put documents in order.
-func sorts(c Case) int {
+func sorts(c cases.Case) int {
 	n := 0
-	walk(c.Command, func(key string, _ any) {
+	tree.Walk(c.Command, func(key string, _ any) {
 		if key == "$sort" {
 			n++
 		}
@@ -75,11 +79,11 @@ func sorts(c Case) int {
 }
 
 // told reports whether what a stage tells about a collection is cut down to what two servers agree on.
-func told(c Case) bool {
-	stages, _ := c.get("pipeline").(bson.A)
+func told(c cases.Case) bool {
+	stages, _ := c.Get("pipeline").(bson.A)
 	for i, s := range stages {
-		if s, ok := s.(bson.D); ok && len(s) == 1 && tells[s[0].Key] != nil &&
-			(i == len(stages)-1 || lookup(stages[i+1], "$project") == nil) {
+		if s, ok := s.(bson.D); ok && len(s) == 1 && grammar.StableFields[s[0].Key] != nil &&
+			(i == len(stages)-1 || tree.Lookup(stages[i+1], "$project") == nil) {
 			return false
 		}
 	}
@@ -88,8 +92,8 @@ func told(c Case) bool {
 
 // settled reports whether each stage whose result depends on the order of its input gets it in an order, as the
 // generator sees to. Without it two servers differ for no reason.
-func settled(c Case) bool {
-	stages, _ := c.get("pipeline").(bson.A)
+func settled(c cases.Case) bool {
+	stages, _ := c.Get("pipeline").(bson.A)
 	ordered := len(stages) > 0
 	for i, s := range stages {
 		s, ok := s.(bson.D)
@@ -97,8 +101,8 @@ func settled(c Case) bool {
 			continue
 		}
 		name := s[0].Key
-		whole := lookup(s[0].Value, "_id") == "$$ROOT" // a group of equal documents
-		if i > 0 && needsOrder[name] && !ordered && !whole {
+		whole := tree.Lookup(s[0].Value, "_id") == "$$ROOT" // a group of equal documents
+		if i > 0 && grammar.NeedsOrder[name] && !ordered && !whole {
 			return false
 		}
 		switch name {
@@ -111,14 +115,14 @@ func settled(c Case) bool {
 	return true
 }
 
-func smallerDocs(c Case) []Case {
-	var out []Case
+func smallerDocs(c cases.Case) []cases.Case {
+	var out []cases.Case
 	for i, doc := range c.Docs {
 		for _, v := range lessOf(doc) {
 			next := c
 			next.Docs = slices.Clone(c.Docs)
 			next.Docs[i] = v.(bson.D)
-			if lookup(next.Docs[i], "_id") != nil {
+			if tree.Lookup(next.Docs[i], "_id") != nil {
 				out = append(out, next)
 			}
 		}
@@ -128,7 +132,7 @@ func smallerDocs(c Case) []Case {
 			next := c
 			next.Other = slices.Clone(c.Other)
 			next.Other[i] = v.(bson.D)
-			if lookup(next.Other[i], "_id") != nil {
+			if tree.Lookup(next.Other[i], "_id") != nil {
 				out = append(out, next)
 			}
 		}

@@ -4,41 +4,54 @@ import (
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/grammar"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
 func TestShrink(t *testing.T) {
-	c := Case{
+	c := cases.Case{
 		Collection: "c",
-		Docs:       []bson.D{d("_id", 1, "a", 1), d("_id", 2, "b", bson.A{d("x", 1, "y", 2), 7}), d("_id", 3)},
-		Command: d("find", "c", "filter", d("$and", bson.A{d("a", 1), d("b", d("$in", bson.A{1, 2}, "$gt", 0))}),
-			"sort", d("_id", 1)),
+		Docs: []bson.D{
+			tree.D("_id", 1, "a", 1),
+			tree.D("_id", 2, "b", bson.A{tree.D("x", 1, "y", 2), 7}),
+			tree.D("_id", 3),
+		},
+		Command: tree.D("find", "c", "filter",
+			tree.D("$and", bson.A{tree.D("a", 1), tree.D("b", tree.D("$in", bson.A{1, 2}, "$gt", 0))}),
+			"sort", tree.D("_id", 1)),
 	}
 	// The difference needs the field y of a document, and $gt.
-	got := shrink(c, 1000, func(c Case) bool {
+	got := shrink(c, 1000, func(c cases.Case) bool {
 		y, gt := false, false
 		for _, doc := range c.Docs {
-			walk(doc, func(key string, _ any) { y = y || key == "y" })
+			tree.Walk(doc, func(key string, _ any) { y = y || key == "y" })
 		}
-		walk(c.Command, func(key string, _ any) { gt = gt || key == "$gt" })
+		tree.Walk(c.Command, func(key string, _ any) { gt = gt || key == "$gt" })
 		return y && gt
 	})
-	if len(got.Docs) != 1 || !equalDoc(got.Docs[0], d("_id", 2, "b", bson.A{d("y", 2)})) {
+	if len(got.Docs) != 1 || !outcome.EqualDoc(got.Docs[0], tree.D("_id", 2, "b", bson.A{tree.D("y", 2)})) {
 		t.Errorf("the documents became %v", got.Docs)
 	}
-	filter, _ := got.get("filter").(bson.D)
-	if len(encode(filter)) > len(encode(d("$and", bson.A{d("b", d("$gt", 0))}))) {
+	filter, _ := got.Get("filter").(bson.D)
+	if len(tree.Encode(filter)) > len(tree.Encode(tree.D("$and", bson.A{tree.D("b", tree.D("$gt", 0))}))) {
 		t.Errorf("the filter became %v", filter)
 	}
-	if got.get("sort") != nil {
+	if got.Get("sort") != nil {
 		t.Error("the sort is still there")
 	}
 }
 
 func TestShrinkKeepsIDs(t *testing.T) {
-	c := Case{Collection: "c", Docs: []bson.D{d("_id", 1, "a", 1)}, Command: d("find", "c", "filter", d("a", 1))}
+	c := cases.Case{
+		Collection: "c", Docs: []bson.D{tree.D("_id", 1, "a", 1)},
+		Command: tree.D("find", "c", "filter", tree.D("a", 1)),
+	}
 	for _, next := range smaller(c) {
 		for _, doc := range next.Docs {
-			if lookup(doc, "_id") == nil {
+			if tree.Lookup(doc, "_id") == nil {
 				t.Fatalf("%v lost its _id", doc)
 			}
 		}
@@ -47,8 +60,8 @@ func TestShrinkKeepsIDs(t *testing.T) {
 
 func TestShrinkStopsAtTheLimit(t *testing.T) {
 	asked := 0
-	c := Generate(1, 3)
-	shrink(c, 5, func(Case) bool { asked++; return false })
+	c := grammar.Generate(1, 3)
+	shrink(c, 5, func(cases.Case) bool { asked++; return false })
 	if asked > 5 {
 		t.Errorf("asked %d times", asked)
 	}

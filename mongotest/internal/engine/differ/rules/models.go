@@ -1,0 +1,226 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
+)
+
+// The functions of this file change a command, or a part of one, so that the engine does with it what the server does
+// with the command as it was. See sameFor and failsFor.
+
+// before is an aggregation without the first stage of one of the names and what follows it.
+func (x difference) before(names ...string) cases.Case {
+	return x.MapCommand(func(v any) any {
+		stages, _ := v.(bson.A)
+		for i, stage := range stages {
+			if doc, ok := stage.(bson.D); ok && len(doc) == 1 && slices.Contains(names, doc[0].Key) {
+				return stages[:i]
+			}
+		}
+		return v
+	})
+}
+
+// lastMatch takes the first $match from a pipeline that has another one later.
+func lastMatch(v any) any {
+	stages, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	first, last := -1, -1
+	for i, stage := range stages {
+		if tree.Lookup(stage, "$match") != nil {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if last-first < 2 {
+		return v
+	}
+	return slices.Delete(slices.Clone(stages), first, first+1)
+}
+
+// unsetUnused makes each $unset remove the fields that the stage after it doesn't use.
+func unsetUnused(v any) any {
+	stages, _ := v.(bson.A)
+	for i := 0; i+1 < len(stages); i++ {
+		var unused bson.A
+		paths := tree.Lookup(stages[i], "$unset")
+		list, ok := paths.(bson.A)
+		if !ok {
+			list = bson.A{paths}
+		}
+		for _, path := range list {
+			if path, ok := path.(string); ok && !mentions(stages[i+1], "$"+path) && !setsBelow(stages[i+1], path) {
+				unused = append(unused, path)
+			}
+		}
+		if paths != nil {
+			stages = slices.Clone(stages)
+			stages[i] = tree.D("$unset", append(unused, "z"))
+		}
+	}
+	if stages == nil {
+		return v
+	}
+	return stages
+}
+
+// unsetWhole has $unset remove the whole fields that its paths begin with.
+func unsetWhole(v any) any {
+	stage, _ := v.(bson.D)
+	if len(stage) != 1 || stage[0].Key != "$unset" {
+		return v
+	}
+	whole := func(path any) any {
+		text, _ := path.(string)
+		first, _, _ := strings.Cut(text, ".")
+		return first
+	}
+	paths, ok := stage[0].Value.(bson.A)
+	if !ok {
+		return tree.D("$unset", whole(stage[0].Value))
+	}
+	var fields bson.A
+	for _, path := range paths {
+		if f := whole(path); !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return tree.D("$unset", fields)
+}
+
+// setsBelow reports whether a stage sets a field below a path.
+func setsBelow(stage any, path string) bool {
+	found := false
+	tree.Walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
+	return found
+}
+
+// descends makes $redact descend into every document.
+func descends(v any) any {
+	if v == "$$KEEP" || v == "$$PRUNE" {
+		return "$$DESCEND"
+	}
+	return v
+}
+
+// fillSorts puts a $sort before each $fill with values alone.
+func fillSorts(v any) any {
+	stages, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	out := bson.A{}
+	for _, stage := range stages {
+		fill := tree.Lookup(stage, "$fill")
+		if keys := tree.Lookup(fill, "sortBy"); keys != nil && !(cases.Case{Command: fill.(bson.D)}).Uses("method") {
+			out = append(out, tree.D("$sort", keys))
+		}
+		out = append(out, stage)
+	}
+	return out
+}
+
+// fillEach computes the values of $fill for each document.
+func fillEach(v any) any {
+	output, ok := tree.Lookup(tree.Lookup(v, "$fill"), "output").(bson.D)
+	if !ok {
+		return v
+	}
+	var values bson.D
+	for _, e := range output {
+		if value := tree.Lookup(e.Value, "value"); value != nil {
+			values = append(values, bson.E{Key: "z" + strings.ReplaceAll(e.Key, ".", "_"), Value: value})
+		}
+	}
+	if values == nil {
+		return v
+	}
+	return tree.D("$addFields", values)
+}
+
+// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without
+// partitions.
+func hasBeyond(c cases.Case) bool {
+	found := false
+	tree.Walk(c.Command, func(key string, v any) {
+		bounds, _ := tree.Lookup(tree.Lookup(v, "range"), "bounds").(bson.A)
+		field, _ := tree.Lookup(v, "field").(string)
+		if key != "$densify" || len(bounds) != 2 || tree.Lookup(v, "partitionByFields") != nil {
+			return
+		}
+		_, dates := bounds[1].(bson.DateTime)
+		beyond := func(v any) bool {
+			_, isDate := v.(bson.DateTime)
+			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
+		}
+		found = found ||
+			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool {
+				return reaches(doc, field, beyond)
+			})
+	})
+	return found
+}
+
+// madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
+func madeWithout(v any) any {
+	stages, _ := v.(bson.A)
+	for i, stage := range stages {
+		fields, _ := tree.Lookup(tree.Lookup(stage, "$densify"), "partitionByFields").(bson.A)
+		for _, path := range fields {
+			name, _, dotted := strings.Cut(path.(string), ".")
+			if dotted {
+				made := tree.D("$and", bson.A{
+					tree.D("$eq", bson.A{"$" + name, tree.D("$literal", bson.D{})}),
+					tree.D("$eq", bson.A{tree.D("$type", "$_id"), "missing"}),
+				})
+				drop := tree.D("$set", tree.D(name, tree.D("$cond", bson.A{made, "$$REMOVE", "$" + name})))
+				return slices.Concat(stages[:i+1], bson.A{drop}, stages[i+1:])
+			}
+		}
+	}
+	return v
+}
+
+// unpartitioned takes the partitions from a $densify.
+func unpartitioned(v any) any {
+	if doc, ok := v.(bson.D); ok && tree.Has(doc, "field") &&
+		tree.IsArray(tree.Lookup(tree.Lookup(doc, "range"), "bounds")) {
+		return without(doc, "partitionByFields")
+	}
+	return v
+}
+
+// withoutOnNull takes from a $convert what it gives for null.
+func withoutOnNull(v any) any {
+	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.Has(convert, "onNull") {
+		return tree.D("$convert", without(convert, "onNull"))
+	}
+	return v
+}
+
+// letLiteral makes of $let of a constant the constant as it is written.
+func letLiteral(v any) any {
+	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
+	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
+		return tree.D("$literal", in)
+	}
+	return v
+}
+
+// zones ends what $dateToString gives in any time zone with Z.
+func zones(v any) any {
+	args := tree.Lookup(v, "$dateToString")
+	if tree.Lookup(args, "timezone") != nil && tree.Lookup(args, "format") == nil {
+		return tree.D("$concat", bson.A{v, "Z"})
+	}
+	return v
+}

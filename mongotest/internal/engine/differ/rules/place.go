@@ -1,0 +1,206 @@
+package rules
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
+)
+
+// placeRules are of geospatial queries, of text search and of positional projections.
+var placeRules = []rule{
+	{
+		"a distance is measured on an ellipsoid",
+		"MongoDB measures on a sphere (2dsphere Indexes; $geoNear).",
+		func(x difference) bool {
+			return x.kind == outcome.Replies && cases.HasStage(x.Case, "$geoNear") &&
+				almostEqual(x.engine.Reply, x.server.Reply)
+		},
+	},
+	{
+		"a circle is measured on an ellipsoid",
+		"MongoDB measures on a sphere (2dsphere Indexes; $centerSphere).",
+		func(x difference) bool {
+			return x.Uses("$centerSphere") && (x.sameFor(circles(1.007)) || x.sameFor(circles(0.993)))
+		},
+	},
+	{
+		"a least distance loses documents at times",
+		"MongoDB returns every document that is farther away ($minDistance).",
+		func(x difference) bool {
+			return x.kind == outcome.Replies && x.Uses("$minDistance", "minDistance") && x.isPart()
+		},
+	},
+	{
+		"a 2dsphere index takes a legacy point that isn't on the sphere",
+		"A longitude is between -180 and 180, a latitude between -90 and 90 (2dsphere Indexes).",
+		func(x difference) bool {
+			return (x.kind == outcome.OnlyEngine || x.kind == outcome.Codes) &&
+				x.engine.Code == 16756 && x.HasValue(isFarOff)
+		},
+	},
+	{
+		"a positional projection doesn't know the element that a filter names by its index",
+		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == outcome.OnlyServer && hasIndex(x.Filter()) &&
+				strings.HasSuffix(x.server.Text,
+					"positional operator '.$' couldn't find a matching element in the array")
+		},
+	},
+	{
+		"a positional projection looks at one condition of $or alone",
+		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
+		func(x difference) bool {
+			several := false
+			tree.Walk(x.Filter(), func(key string, v any) {
+				list, _ := v.(bson.A)
+				several = several || key == "$or" && len(list) > 1
+			})
+			return several && x.kind == outcome.OnlyServer &&
+				strings.HasSuffix(x.server.Text,
+					"positional operator '.$' couldn't find a matching element in the array")
+		},
+	},
+	{
+		"a positional projection finds no element by a field that is missing in it",
+		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == outcome.OnlyServer && asksMissing(x.Filter()) &&
+				strings.HasSuffix(x.server.Text,
+					"positional operator '.$' couldn't find a matching element in the array")
+		},
+	},
+	{
+		"a positional projection takes an element by a negation",
+		"MongoDB's element is one that matches a condition on the array, and a negation is none ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == outcome.OnlyEngine && x.engine.Code == 51246 && x.Uses("$ne", "$nin", "$not", "$nor")
+		},
+	},
+	{
+		"a positional projection takes no $jsonSchema and no $expr in the filter",
+		"MongoDB's filter may have any operators ($ (projection)).",
+		func(x difference) bool {
+			return x.kind == outcome.OnlyServer && x.Get("projection") != nil &&
+				strings.HasSuffix(x.server.Text, "can only be applied to the top-level document")
+		},
+	},
+	{
+		"a phrase is of whole words, and what stands between them doesn't matter",
+		"MongoDB looks for the exact phrase, which is a part of the text ($text, \"Exact Strings\").",
+		func(x difference) bool {
+			return x.kind == outcome.Replies && x.Uses("$text") && x.phrasesDiffer()
+		},
+	},
+}
+
+// asksMissing reports whether a filter has null for a field below another.
+func asksMissing(filter any) bool {
+	found := false
+	tree.Walk(filter, func(key string, v any) {
+		null := v == nil
+		tree.WalkValues(v, func(v any) { null = null || v == nil })
+		found = found || strings.Contains(key, ".") && null
+	})
+	return found
+}
+
+// anywhere makes conditions on a place on the sphere hold for any field.
+func anywhere(v any) any {
+	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
+		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
+		return tree.D("$exists", true)
+	}
+	return v
+}
+
+// circles makes the circles of a command larger or smaller.
+func circles(by float64) func(any) any {
+	return func(v any) any {
+		circle, _ := tree.Lookup(v, "$centerSphere").(bson.A)
+		if len(circle) != 2 {
+			return v
+		}
+		switch r := circle[1].(type) {
+		case float64:
+			return tree.D("$centerSphere", bson.A{circle[0], r * by})
+		case int32:
+			return tree.D("$centerSphere", bson.A{circle[0], float64(r) * by})
+		}
+		return v
+	}
+}
+
+// phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part
+// of its text, or as a sequence of its words, but not both.
+func (x difference) phrasesDiffer() bool {
+	var phrase string
+	tree.Walk(x.Command, func(key string, v any) {
+		if s, ok := v.(string); ok && key == "$search" {
+			_, phrase, _ = strings.Cut(strings.ToLower(s), `"`)
+			phrase, _, _ = strings.Cut(phrase, `"`)
+		}
+	})
+	engine, server := outcome.FirstBatch(x.engine.Reply), outcome.FirstBatch(x.server.Reply)
+	differs := func(v any, others bson.A) bool {
+		if slices.ContainsFunc(others, func(other any) bool {
+			return bytes.Equal(tree.Encode(v), tree.Encode(other))
+		}) {
+			return true // it isn't alone
+		}
+		w, _ := tree.Lookup(v, "w").(string)
+		w = strings.ToLower(w)
+		return strings.Contains(w, phrase) != strings.Contains(wordsOf(w), wordsOf(phrase))
+	}
+	for _, v := range engine {
+		if !differs(v, server) {
+			return false
+		}
+	}
+	return phrase != "" && !slices.ContainsFunc(server, func(v any) bool { return !differs(v, engine) })
+}
+
+// wordsOf are the words of a text, with spaces between and around them.
+func wordsOf(s string) string {
+	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
+}
+
+// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no
+// others.
+func (x difference) isPart() bool {
+	all, part := outcome.FirstBatch(x.run(x.unlimited()).Reply), outcome.FirstBatch(x.server.Reply)
+	for _, v := range all {
+		if len(part) > 0 && almostEqual(v, part[0]) {
+			part = part[1:]
+		}
+	}
+	return len(part) == 0
+}
+
+// almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by
+// what the shape of the earth makes of them.
+func almostEqual(x, y any) bool {
+	switch x := x.(type) {
+	case bson.D:
+		y, ok := y.(bson.D)
+		return ok && len(x) == len(y) && !slices.ContainsFunc(x, func(e bson.E) bool {
+			far, isFloat := e.Value.(float64)
+			other, _ := tree.Lookup(y, e.Key).(float64)
+			if e.Key == "far" && isFloat {
+				return math.Abs(far-other) > 0.007*far
+			}
+			return !tree.Has(y, e.Key) || !almostEqual(e.Value, tree.Lookup(y, e.Key))
+		})
+	case bson.A:
+		y, ok := y.(bson.A)
+		return ok && len(x) == len(y) && slices.EqualFunc(x, y, almostEqual)
+	}
+	return bytes.Equal(tree.Encode(x), tree.Encode(y))
+}

@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
+)
+
+// ReasonToWithhold names the reason for which a case isn't sent to the server, "" for most: a fault in the server
+// at hand (DocumentDB) ends the processes behind it, and with them everything that runs there meanwhile.
+func ReasonToWithhold(c cases.Case) string {
+	if cases.HasStage(c, "$documents") && (cases.HasStage(c, "$out") || cases.HasStage(c, "$merge")) {
+		return "server ends: $documents with $out or $merge"
+	}
+	if prunesEarly(c.Get("pipeline")) {
+		return "server ends: $redact that prunes every document, before another stage"
+	}
+	if upperOfType(c) {
+		return "server ends: a letter-case operator on the result of $type, or on $toString of a boolean"
+	}
+	if elementBesidePath(c.Get("projection")) || elementBesidePath(c.Get("fields")) {
+		return "server ends: a projection by $elemMatch beside a dotted path"
+	}
+	if emptyPairs(c.Command) {
+		return "server ends: $arrayToObject of an empty constant"
+	}
+	if constantMerge(c.Get("projection")) || constantMerge(c.Get("fields")) {
+		return "server ends: a projection with $mergeObjects or $unsetField of a constant"
+	}
+	if constantInDotted(c.Get("projection")) || constantInDotted(c.Get("fields")) {
+		return "server ends: a dotted path of a projection with a constant expression"
+	}
+	if percentileThenFill(c.Get("pipeline")) {
+		return "server ends: $fill of what $percentile or $median of a group gave"
+	}
+	return ""
+}
+
+func percentileThenFill(pipeline any) bool {
+	stages, _ := pipeline.(bson.A)
+	found, group := false, false
+	for _, s := range stages {
+		group = group ||
+			(cases.Case{Command: tree.D("$group", tree.Lookup(s, "$group"))}).Uses("$percentile", "$median")
+		found = found || group && tree.Lookup(s, "$fill") != nil
+	}
+	return found
+}
+
+func prunesEarly(pipeline any) bool {
+	stages, _ := pipeline.(bson.A)
+	found := false
+	for i, s := range stages {
+		redact, ok := tree.Lookup(s, "$redact").(bson.D)
+		found = found || ok && i < len(stages)-1 && mentions(redact, "$$PRUNE")
+	}
+	return found
+}
+
+func upperOfType(c cases.Case) bool {
+	found := false
+	bools := c.HasValue(func(v any) bool { _, isBool := v.(bool); return isBool })
+	tree.Walk(c.Command, func(key string, v any) {
+		switch key {
+		case "$toUpper", "$toLower", "$strcasecmp":
+			list, ok := v.(bson.A)
+			if !ok {
+				list = bson.A{v}
+			}
+			for _, x := range list {
+				doc, _ := x.(bson.D)
+				_, isBool := operand(tree.Lookup(x, "$toString")).(bool)
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && tree.Has(doc, "$toString")
+			}
+		}
+	})
+	return found
+}
+
+// operand is the operand of an operator that takes one, in an array or not.
+func operand(v any) any {
+	if list, ok := v.(bson.A); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+func elementBesidePath(projection any) bool {
+	fields, _ := projection.(bson.D)
+	return slices.ContainsFunc(fields, func(e bson.E) bool { return tree.Lookup(e.Value, "$elemMatch") != nil }) &&
+		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
+}
+
+func constantMerge(projection any) bool {
+	found := false
+	tree.Walk(projection, func(key string, v any) {
+		_, isDoc := operand(v).(bson.D)
+		input, isInput := tree.Lookup(v, "input").(bson.D)
+		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$") ||
+			key == "$unsetField" && isInput && !mentions(input, "$")
+	})
+	return found
+}
+
+func emptyPairs(command bson.D) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		found = found || key == "$arrayToObject" && tree.IsEmptyArray(tree.Lookup(operand(v), "$literal"))
+	})
+	return found
+}
+
+func constantInDotted(projection any) bool {
+	fields, _ := projection.(bson.D)
+	for _, e := range fields {
+		if strings.Contains(e.Key, ".") && hasConstant(e.Value) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasConstant reports whether a value is a document without any field of the input, or has one inside.
+func hasConstant(v any) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		_, ok := v.(bson.D)
+		found = found || ok && !mentions(v, "$")
+	})
+	return found
+}
+
+// mentions reports whether a string in v begins with the prefix.
+func mentions(v any, prefix string) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		s, ok := v.(string)
+		found = found || ok && strings.HasPrefix(s, prefix)
+	})
+	return found
+}
