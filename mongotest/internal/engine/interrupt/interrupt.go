@@ -1,8 +1,34 @@
 // Package interrupt ends the loops of a command that is over.
 //
-// A command is over when its time is up (maxTimeMS), when its client has gone, when
-// somebody kills it, and when the engine closes. Every loop whose length depends on data
-// takes a [Watch.Step] per turn, and returns the error that Step returns.
+// A command is over when its time is up (maxTimeMS), when its client has gone, when somebody kills it, and when the
+// engine closes. MongoDB answers each with an error code of its own
+// (https://www.mongodb.com/docs/manual/reference/error-codes/ and
+// https://www.mongodb.com/docs/manual/tutorial/terminate-running-operations/), and so does this package.
+//
+// The steps, from the command to its loops:
+//
+//  1. The engine makes a context for the command. It cancels the context with one of the causes of this package, or
+//     lets its deadline pass.
+//  2. [New] makes the command's [Watch]. Everything that the command calls is given the watch.
+//  3. Every loop whose length depends on data calls [Watch.Step] once per turn, and returns the error that Step
+//     returns.
+//  4. [Cause] turns the end of the context into the error of the reply.
+//
+// Invariants:
+//
+//   - A step is cheap: it counts, and looks at the context once in 64 turns only.
+//   - Once Step has returned an error, it returns the same error for good. A loop may therefore go on for some turns
+//
+// and
+//
+//	  ask again.
+//	- One goroutine at a time uses a watch. It has no lock.
+//	- A nil Watch belongs to a command that nothing ends, so tests and internal work need none.
+//	- A cursor outlives its command. When a getMore continues it, [Watch.Follow] ties the loops of the open pipeline to
+//	  the getMore's context.
+//
+// [Sort] and [SortStable] are the loops that have no turn of their own. They leave the sort by a panic, which never
+// leaves this package.
 package interrupt
 
 import (
@@ -88,6 +114,7 @@ func (w *Watch) Steps(n int) error {
 	return w.look()
 }
 
+// look asks the context, and remembers the error that ends the command.
 func (w *Watch) look() error {
 	w.steps = 0
 	if w.err == nil && w.ctx.Err() != nil {
@@ -110,6 +137,7 @@ func SortStable[E any](w *Watch, list []E, compare func(a, b E) int) error {
 	return sorting(func() { slices.SortStableFunc(list, stepping(w, compare)) })
 }
 
+// stepping adds a step to each comparison of a sort. Package slices has no way to end a sort early but a panic.
 func stepping[E any](w *Watch, compare func(a, b E) int) func(a, b E) int {
 	return func(a, b E) int {
 		if err := w.Step(); err != nil {
@@ -119,6 +147,7 @@ func stepping[E any](w *Watch, compare func(a, b E) int) func(a, b E) int {
 	}
 }
 
+// sorting runs a sort and turns the panic of stepping into its error. Any other panic goes on.
 func sorting(sort func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -20,7 +20,8 @@ func TestCause(t *testing.T) {
 	plain, stop := context.WithCancel(t.Context())
 	stop()
 	for ctx, want := range map[context.Context]int32{
-		t.Context(): 0, expired: mongoerr.MaxTimeMSExpired, killed: mongoerr.ClientDisconnect, plain: mongoerr.Interrupted,
+		t.Context(): 0, expired: mongoerr.MaxTimeMSExpired, killed: mongoerr.ClientDisconnect,
+		plain: mongoerr.Interrupted,
 	} {
 		if got := mongoerr.CodeOf(interrupt.Cause(ctx)); got != want || got != 0 && !interrupt.Ends(got) {
 			t.Errorf("code %d, want %d", got, want)

@@ -48,7 +48,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 func Parse(b []byte) (Message, error) {
 	length, id, _, opcode, rest, ok := wiremessage.ReadHeader(b)
 	if !ok || int(length) != len(b) {
-		return Message{}, malformed("header says %d bytes, have %d", length, len(b))
+		return Message{}, describeMalformed("header says %d bytes, have %d", length, len(b))
 	}
 	switch opcode {
 	case wiremessage.OpMsg:
@@ -56,26 +56,28 @@ func Parse(b []byte) (Message, error) {
 	case opQuery:
 		return parseQuery(rest, id)
 	}
-	return Message{}, malformed("opcode %s is not supported", opcode)
+	return Message{}, describeMalformed("opcode %s is not supported", opcode)
 }
 
+// parseMsg reads an OP_MSG. whole is the message with its header, which the checksum covers; b is what follows the
+// header.
 func parseMsg(whole, b []byte, id int32) (Message, error) {
 	m := Message{ID: id}
 	flags, b, ok := wiremessage.ReadMsgFlags(b)
 	if !ok {
-		return m, malformed("no flags")
+		return m, describeMalformed("no flags")
 	}
 	if unknown := flags & requiredFlags &^ supportedFlags; unknown != 0 {
-		return m, malformed("unknown required flags %#x", uint32(unknown))
+		return m, describeMalformed("unknown required flags %#x", uint32(unknown))
 	}
 	m.MoreToCome = flags&wiremessage.MoreToCome != 0
 	if flags&wiremessage.ChecksumPresent != 0 {
 		if len(b) < 4 {
-			return m, malformed("no checksum")
+			return m, describeMalformed("no checksum")
 		}
 		sum := binary.LittleEndian.Uint32(b[len(b)-4:])
 		if crc32.Checksum(whole[:len(whole)-4], castagnoli) != sum {
-			return m, malformed("checksum does not match")
+			return m, describeMalformed("checksum does not match")
 		}
 		b = b[:len(b)-4]
 	}
@@ -88,34 +90,36 @@ func parseMsg(whole, b []byte, id int32) (Message, error) {
 		case wiremessage.DocumentSequence:
 			b, err = m.readSequence(b[1:])
 		default:
-			err = malformed("section of unknown kind %d", kind)
+			err = describeMalformed("section of unknown kind %d", kind)
 		}
 		if err != nil {
 			return m, err
 		}
 	}
 	if m.Body == nil {
-		return m, malformed("no body")
+		return m, describeMalformed("no body")
 	}
 	return m, nil
 }
 
+// readBody reads a section of kind 0. A message has exactly one.
 func (m *Message) readBody(b []byte) ([]byte, error) {
 	if m.Body != nil {
-		return nil, malformed("two bodies")
+		return nil, describeMalformed("two bodies")
 	}
 	doc, rest, ok := bsoncore.ReadDocument(b)
 	if !ok {
-		return nil, malformed("body is not a document")
+		return nil, describeMalformed("body is not a document")
 	}
 	m.Body = bson.Raw(doc)
 	return rest, nil
 }
 
+// readSequence reads a section of kind 1. Its size includes the four bytes of the size itself.
 func (m *Message) readSequence(b []byte) ([]byte, error) {
 	size, _, ok := bsoncore.ReadLength(b)
 	if !ok || size < 5 || int(size) > len(b) {
-		return nil, malformed("sequence says %d bytes, have %d", size, len(b))
+		return nil, describeMalformed("sequence says %d bytes, have %d", size, len(b))
 	}
 	section, rest := b[4:size], b[size:]
 	end := 0
@@ -123,14 +127,14 @@ func (m *Message) readSequence(b []byte) ([]byte, error) {
 		end++
 	}
 	if end == len(section) {
-		return nil, malformed("sequence without a name")
+		return nil, describeMalformed("sequence without a name")
 	}
 	seq := Sequence{Name: string(section[:end])}
 	section = section[end+1:]
 	for len(section) > 0 {
 		doc, tail, ok := bsoncore.ReadDocument(section)
 		if !ok {
-			return nil, malformed("sequence %q holds something that is not a document", seq.Name)
+			return nil, describeMalformed("sequence %q holds something that is not a document", seq.Name)
 		}
 		seq.Docs = append(seq.Docs, bson.Raw(doc))
 		section = tail
@@ -144,7 +148,7 @@ func (m *Message) readSequence(b []byte) ([]byte, error) {
 func parseQuery(b []byte, id int32) (Message, error) {
 	m := Message{ID: id, Query: true}
 	if len(b) < 4 {
-		return m, malformed("no query flags")
+		return m, describeMalformed("no query flags")
 	}
 	b = b[4:]
 	end := 0
@@ -152,26 +156,27 @@ func parseQuery(b []byte, id int32) (Message, error) {
 		end++
 	}
 	if end == len(b) {
-		return m, malformed("no collection name")
+		return m, describeMalformed("no collection name")
 	}
 	const suffix = ".$cmd"
 	name := string(b[:end])
 	if len(name) <= len(suffix) || name[len(name)-len(suffix):] != suffix {
-		return m, malformed("OP_QUERY on %q: only commands are supported", name)
+		return m, describeMalformed("OP_QUERY on %q: only commands are supported", name)
 	}
 	m.Database = name[:len(name)-len(suffix)]
 	b = b[end+1:]
 	if len(b) < 8 {
-		return m, malformed("no skip and return counts")
+		return m, describeMalformed("no skip and return counts")
 	}
 	doc, _, ok := bsoncore.ReadDocument(b[8:])
 	if !ok {
-		return m, malformed("query is not a document")
+		return m, describeMalformed("query is not a document")
 	}
 	m.Body = bson.Raw(doc)
 	return m, nil
 }
 
-func malformed(format string, args ...any) error {
+// describeMalformed returns an error that wraps [ErrMalformed].
+func describeMalformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
 }

@@ -38,7 +38,7 @@ func (r *Reader) Next() (Message, error) {
 	}
 	length := int(int32(binary.LittleEndian.Uint32(r.buf[r.start:])))
 	if length < headerLen || length > MaxMessage {
-		return Message{}, malformed("length %d", length)
+		return Message{}, describeMalformed("length %d", length)
 	}
 	if err := r.fill(length); err != nil {
 		if err == io.EOF {
