@@ -30,6 +30,7 @@ var finishedCores = []string{
 	"denorm/internal/widerow",
 	"internal/commands",
 	"internal/found",
+	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",
 	"paths/internal/document",

@@ -17,15 +17,12 @@
 // Invariants:
 //
 //   - A step is cheap: it counts, and looks at the context once in 64 turns only.
-//   - Once Step has returned an error, it returns the same error for good. A loop may therefore go on for some turns
-//
-// and
-//
-//	  ask again.
-//	- One goroutine at a time uses a watch. It has no lock.
-//	- A nil Watch belongs to a command that nothing ends, so tests and internal work need none.
-//	- A cursor outlives its command. When a getMore continues it, [Watch.Follow] ties the loops of the open pipeline to
-//	  the getMore's context.
+//   - Once Step has returned an error, it returns the same error for good. A loop may therefore go on for some
+//     turns and ask again.
+//   - One goroutine at a time uses a watch. It has no lock.
+//   - A nil Watch belongs to a command that nothing ends, so tests and internal work need none.
+//   - A cursor outlives its command. When a getMore continues it, [Watch.Follow] ties the loops of the open
+//     pipeline to the getMore's context.
 //
 // [Sort] and [SortStable] are the loops that have no turn of their own. They leave the sort by a panic, which never
 // leaves this package.
