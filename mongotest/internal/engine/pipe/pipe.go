@@ -1,5 +1,29 @@
-// Package pipe is a connection in memory whose ends don't wait for each other as those of net.Pipe do: what is
-// written is kept until it is read, up to a limit, so that a message costs one change of goroutines at most.
+// Package pipe is a connection in memory between a client and the engine. It behaves as a TCP connection does, so
+// that the driver needs no special case: it gets a net.Conn from the engine's dialer.
+//
+// The ends don't wait for each other as those of [net.Pipe] do. What is written is kept until it is read, up to a
+// limit, so that a message costs one change of goroutines at most.
+//
+// A connection is two streams, one for each direction. A stream goes through these states:
+//
+//  1. Empty, and nobody waits. A write puts its bytes into the buffer and returns.
+//  2. Bytes are in the buffer. A read takes as many as it wants and returns.
+//  3. The buffer is full (256 KB unread). Writes wait until a read takes something.
+//  4. Empty, and a reader waits. It leaves its own slice in dst, and the next write copies into that slice at once,
+//     around the buffer: the bytes are copied once instead of twice.
+//  5. Closed by the writer. Reads return what is left, then io.EOF. Writes return io.ErrClosedPipe.
+//  6. Closed by the reader. The buffer is dropped. Reads and writes return io.ErrClosedPipe.
+//
+// Invariants:
+//
+//   - One lock guards all of a stream. Whoever waits looks at everything again after each change.
+//   - At most one reader has its slice in dst. Other readers wait until it is done, so bytes stay in order.
+//   - A deadline that has passed ends the waiting reads or writes with os.ErrDeadlineExceeded, and later ones too
+//     until it is set anew, as [net.Conn] says.
+//   - Deadlines are of the real clock, not of the engine's: the driver sets them by its own.
+//   - No goroutine belongs to a pipe. A timer is all that may outlive a call, and Close stops it.
+//
+// The engine makes a pipe for each connection that it is asked to dial; mongotest.Listen uses real sockets instead.
 package pipe
 
 import (
@@ -11,13 +35,14 @@ import (
 )
 
 // New returns the two ends of a connection. They behave as those of a TCP connection: what was written before an end
-// was closed can still be read at the other, which then finds the end of the stream; it can't write any more. Each end
-// may be used by several goroutines.
+// was closed can still be read at the other, which then finds the end of the stream; it can't write any more. Each
+// end may be used by several goroutines.
 func New() (net.Conn, net.Conn) {
 	a, b := newStream(), newStream()
 	return &end{in: a, out: b}, &end{in: b, out: a}
 }
 
+// end is one of the two ends: it reads from one stream and writes to the other.
 type end struct{ in, out *stream }
 
 func (e *end) Read(p []byte) (int, error)  { return e.in.read(p) }
@@ -43,6 +68,7 @@ func (e *end) SetWriteDeadline(t time.Time) error { return e.out.setDeadline(&e.
 func (e *end) LocalAddr() net.Addr  { return address{} }
 func (e *end) RemoteAddr() net.Addr { return address{} }
 
+// address is what both ends say of themselves: a pipe has no address.
 type address struct{}
 
 func (address) Network() string { return "pipe" }
@@ -75,6 +101,7 @@ type deadline struct {
 	epoch int // how often it was set: a timer that fires late knows itself to be outdated
 }
 
+// newStream returns an open, empty stream.
 func newStream() *stream {
 	s := &stream{}
 	s.change.L = &s.mu
@@ -88,12 +115,15 @@ func (s *stream) wait() {
 	s.waiting--
 }
 
-func (s *stream) changed() {
+// notifyWaiters wakes whoever waits for the stream. The caller holds the lock.
+func (s *stream) notifyWaiters() {
 	if s.waiting > 0 {
 		s.change.Broadcast()
 	}
 }
 
+// read waits until there are bytes, the writer has closed, or the deadline has passed. The order of the cases is that
+// of a socket: a closed or late reader gets no bytes, but what a writer left before it closed can still be read.
 func (s *stream) read(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,7 +161,7 @@ func (s *stream) take(p []byte) int {
 		}
 	}
 	if full {
-		s.changed()
+		s.notifyWaiters()
 	}
 	return n
 }
@@ -146,10 +176,12 @@ func (s *stream) await(p []byte) int {
 		n = max(s.got, 0)
 	}
 	s.dst, s.got = nil, 0
-	s.changed() // for other readers
+	s.notifyWaiters() // for other readers
 	return n
 }
 
+// write puts all of p into the stream, in pieces if the buffer is full. It returns how many bytes it wrote before an
+// error.
 func (s *stream) write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -165,12 +197,12 @@ func (s *stream) write(p []byte) (int, error) {
 		case s.dst != nil && s.got < 0:
 			s.got = copy(s.dst, p[done:])
 			done += s.got
-			s.changed()
+			s.notifyWaiters()
 		case len(s.buf)-s.start >= limit:
 			s.wait()
 		default:
 			done += s.put(p[done:])
-			s.changed()
+			s.notifyWaiters()
 		}
 		if done == len(p) {
 			return done, nil
@@ -203,9 +235,10 @@ func (s *stream) close(reader bool) {
 	if own.timer != nil {
 		own.timer.Stop()
 	}
-	s.changed()
+	s.notifyWaiters()
 }
 
+// setDeadline sets a deadline of the stream, as [net.Conn] defines it: the zero time is none.
 func (s *stream) setDeadline(d *deadline, t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -224,17 +257,20 @@ func (s *stream) setDeadline(d *deadline, t time.Time) error {
 	left := time.Until(t) // real time: deadlines of a net.Conn are of the client's clock
 	if left <= 0 {
 		d.over = true
-		s.changed()
+		s.notifyWaiters()
 		return nil
 	}
 	epoch := d.epoch
-	d.timer = time.AfterFunc(left, func() { // real time: as above
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if d.epoch == epoch {
-			d.over = true
-			s.changed()
-		}
-	})
+	d.timer = time.AfterFunc(left, func() { s.expire(d, epoch) }) // real time: as above
 	return nil
+}
+
+// expire ends the reads or writes of a deadline, unless it was set anew after the timer had fired.
+func (s *stream) expire(d *deadline, epoch int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if d.epoch == epoch {
+		d.over = true
+		s.notifyWaiters()
+	}
 }
