@@ -31,6 +31,7 @@ var finishedCores = []string{
 	"internal/commands",
 	"internal/found",
 	"mongotest/internal/engine/interrupt",
+	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",

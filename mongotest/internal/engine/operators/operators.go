@@ -1,8 +1,33 @@
-// Package operators lists the operators of the embedded engine, as its registries hold them, beside those that MongoDB
-// has.
+// Package operators lists the operators of the embedded engine, as its registries hold them, beside the operators
+// that MongoDB has.
 //
-// Its tests hold what the engine says of itself: each operator has cases, on the engine and on a server, that show a
-// success, null, a missing field and a wrong type; and whatever else MongoDB has is refused by name.
+// Three sources meet here:
+//
+//   - the registries of the packages query, projection, update, pipeline and expr: what the engine has;
+//   - manual.txt, embedded: what MongoDB has, one kind a line, from the pages of
+//     https://www.mongodb.com/docs/manual/reference/operator/ that each line names;
+//   - testdata/KIND.txt: cases of each operator, which people write and the tests run.
+//
+// A case is a line. Its label says what it shows, and "#" what a server that isn't MongoDB answers instead:
+//
+//	# $avg
+//	ok      {$avg: '$v'} => 2.3333333333333335
+//	null    {$avg: null} => null
+//	missing {$avg: '$nope'} => null
+//	wrong   {$avg: '$w'} => null
+//
+// The tests hold what the engine says of itself:
+//
+//  1. TestComplete: each registered operator has cases that show a success, null, a missing field and a wrong type,
+//     or says why a label can't have one.
+//  2. TestCases: the cases give these outcomes on the engine, errors with code and message, and on a server where
+//     one is given.
+//  3. TestNothingIsIgnored: whatever else MongoDB has is refused by its name, wherever it could stand. An operator
+//     that is silently ignored would make a test pass that fails in production.
+//  4. TestPublishedList: mongotest/OPERATORS.md lists both halves. With -update the tests write it, and the
+//     outcomes of the cases.
+//
+// The package has no other callers than its tests.
 package operators
 
 import (
@@ -35,8 +60,8 @@ const (
 // Kinds are all kinds.
 var Kinds = []Kind{Query, Area, Projection, Update, Modifier, Stage, Accumulator, Window, Expression}
 
-// Registered returns the names of the engine's operators of a kind, sorted.
-func Registered(k Kind) []string {
+// ListRegistered returns the names of the engine's operators of a kind, sorted.
+func ListRegistered(k Kind) []string {
 	return map[Kind]func() []string{
 		Query: query.Operators, Area: query.Areas, Projection: projection.Operators, Update: update.Operators,
 		Modifier: update.Modifiers, Stage: pipeline.Stages, Accumulator: expr.Accumulators,

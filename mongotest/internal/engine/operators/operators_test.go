@@ -34,7 +34,8 @@ func TestCases(t *testing.T) {
 					if *renew && !onServer {
 						s.cases[i].want = got
 					} else if !same {
-						t.Errorf("%s:%d: %s %s %s\n got %s\nwant %s", casesFile(k), c.line, s.name, c.label, c.input, got, c.want)
+						t.Errorf("%s:%d: %s %s %s\n got %s\nwant %s", casesFile(k), c.line, s.name,
+							c.label, c.input, got, c.want)
 					}
 				}
 			}
@@ -51,7 +52,7 @@ func isError(outcome string) bool { return strings.HasPrefix(outcome, "error ") 
 func TestComplete(t *testing.T) {
 	for _, k := range Kinds {
 		sections := read(t, k)
-		names := Registered(k)
+		names := ListRegistered(k)
 		for _, s := range sections {
 			if !slices.Contains(names, s.name) {
 				t.Errorf("%s has %s, which the engine hasn't", casesFile(k), s.name)

@@ -18,14 +18,19 @@ import (
 // The documents that the cases read.
 const (
 	// one is what expressions and accumulators see.
-	one = `{_id: 1, n: 7, m: -2, f: 2.5, s: 'Héllo', t: ' a,b ', e: null, a: [3, 1, 2], p: [1, 2], o: {x: 1, y: {z: 2}}, l: [{q: 1}, {q: 2}, {}],
-		k: [{k: 'a', v: 1}], b: true, d: {$date: '2024-02-29T13:14:15.678Z'}, i: {$oid: '507f1f77bcf86cd799439011'}}`
+	one = `{_id: 1, n: 7, m: -2, f: 2.5, s: 'Héllo', t: ' a,b ', e: null, a: [3, 1, 2], p: [1, 2], o: {x: 1, y: {z: 2}},
+		l: [{q: 1}, {q: 2}, {}], k: [{k: 'a', v: 1}], b: true, d: {$date: '2024-02-29T13:14:15.678Z'},
+		i: {$oid: '507f1f77bcf86cd799439011'}}`
 	// many is what filters, accumulators and stages see.
-	many = `[{_id: 1, v: 1, w: 'a', c: [1, 2]}, {_id: 2, v: 2, w: 'b', c: [{x: 1, y: 2}]}, {_id: 3, v: null, w: null, c: null}, {_id: 4},
-		{_id: 5, v: 'abc', w: 'a', c: []}, {_id: 6, v: [1, 5], w: 'c', c: [2, 1]}, {_id: 7, v: 4.0, w: 'a', c: 'x',
+	many = `[{_id: 1, v: 1, w: 'a', c: [1, 2]}, {_id: 2, v: 2, w: 'b', c: [{x: 1, y: 2}]}, {_id: 3,
+		v: null, w: null, c: null},
+		{_id: 4}, {_id: 5, v: 'abc', w: 'a', c: []}, {_id: 6, v: [1, 5], w: 'c', c: [2, 1]}, {_id: 7, v: 4.0,
+		w: 'a', c: 'x',
 		g: {type: 'Point', coordinates: [10, 50]}}, {_id: 8, v: {x: 1}, w: 'b', c: {x: 1}, g: [10.5, 50.5]}]`
 	// parts is the other collection.
-	parts = `[{_id: 1, of: 1, name: 'x', up: null}, {_id: 2, of: 1, name: 'y', up: 1}, {_id: 3, of: null, name: 'z', up: 2}, {_id: 4, name: 'w'}]`
+	parts = `[{_id: 1, of: 1, name: 'x', up: null}, {_id: 2, of: 1, name: 'y', up: 1}, {_id: 3, of: null,
+		name: 'z', up: 2},
+		{_id: 4, name: 'w'}]`
 )
 
 func insert(ctx context.Context, db *mongo.Database, name, docs string) error {
@@ -40,7 +45,9 @@ func load(ctx context.Context, db *mongo.Database) error {
 			return err
 		}
 	}
-	for name, keys := range map[string]string{"one": "{s: 'text'}", "many": "{g: '2dsphere'}", "parts": "{name: 'text'}"} {
+	for name, keys := range map[string]string{
+		"one": "{s: 'text'}", "many": "{g: '2dsphere'}", "parts": "{name: 'text'}",
+	} {
 		index := mongo.IndexModel{Keys: valuetest.Doc(keys), Options: options.Index().SetDefaultLanguage("none")}
 		if name == "many" {
 			index.Options = nil

@@ -23,7 +23,8 @@
 //   - Deadlines are of the real clock, not of the engine's: the driver sets them by its own.
 //   - No goroutine belongs to a pipe. A timer is all that may outlive a call, and Close stops it.
 //
-// The engine makes a pipe for each connection that it is asked to dial; mongotest.Listen uses real sockets instead.
+// The engine makes a pipe for each connection that it is asked to dial. Behind mongotest.Listen each socket is bridged
+// to such a pipe.
 package pipe
 
 import (
