@@ -54,6 +54,7 @@ func (c Case) Writes() bool {
 	return true
 }
 
+// HasStage reports whether a stage of the aggregation, at its top level, is of that name.
 func HasStage(c Case, name string) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	for _, s := range stages {

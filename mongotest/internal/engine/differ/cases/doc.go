@@ -11,8 +11,8 @@
 //	  "ordered": true
 //	}
 //
-// To run a case, a backend empties all collections, inserts docs into the collection and other into "o", and sends the
-// command. Package outcome does that on the engine and on a server.
+// To run a case, a backend empties all collections, inserts docs into the collection and other into "o", and sends
+// the command. Package outcome does that on the engine and on a server.
 //
 // Invariants:
 //
@@ -25,8 +25,8 @@
 //   - ordered is true only if the command determines the order of the documents that it returns. Otherwise they are
 //     sorted before they are compared (outcome.SortReply).
 //
-// The indexes of [Collections] are what a case can't say itself: most collections have none but _id's, the others have
-// one unique index of each kind, one 2dsphere index or one text index
+// The indexes of [Collections] are what a case can't say itself: most collections have none but _id's, the others
+// have one unique index of each kind, one 2dsphere index or one text index
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/).
 //
 // The methods of a Case answer questions that the rules ask of a command: its filter, its update, whether an operator

@@ -44,7 +44,7 @@ func (g *gen) condition(path string, depth int) any {
 		if slices.Contains(placeOps, name) && !g.chance(10) { // nothing may stand beside it
 			return g.operator(name, path, depth)
 		}
-		if !tree.Has(out, name) {
+		if !tree.HasField(out, name) {
 			out = append(out, g.operator(name, path, depth)...)
 		}
 	}

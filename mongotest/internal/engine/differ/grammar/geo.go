@@ -201,7 +201,7 @@ func geoNear(g *gen) cases.Case {
 		stage = append(stage, bson.E{Key: "query", Value: bson.D{g.clause(0)}})
 	}
 	for _, name := range []string{"minDistance", "maxDistance"} {
-		if g.chance(30) && tree.Has(stage, "distanceMultiplier") {
+		if g.chance(30) && tree.HasField(stage, "distanceMultiplier") {
 			stage = append(stage, bson.E{Key: name, Value: pick(g, 0.02, 0.1, 1.5)})
 		} else if g.chance(30) {
 			stage = append(stage, bson.E{Key: name, Value: distance(g)})

@@ -21,7 +21,7 @@ func (g *gen) update() (bson.D, bson.A) {
 		field := bson.E{Key: path, Value: updateOps[name](g, path)}
 		if at < 0 {
 			out = append(out, bson.E{Key: name, Value: bson.D{field}})
-		} else if fields := out[at].Value.(bson.D); !tree.Has(fields, path) {
+		} else if fields := out[at].Value.(bson.D); !tree.HasField(fields, path) {
 			out[at].Value = append(fields, field)
 		}
 	}

@@ -220,7 +220,7 @@ var aggregateRules = []rule{
 
 // joinAll makes $lookup join every document.
 func joinAll(v any) any {
-	if doc, ok := v.(bson.D); ok && tree.Has(doc, "localField") {
+	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
 		return without(without(doc, "localField"), "foreignField")
 	}
 	return v
@@ -245,9 +245,9 @@ func equalButEmpty(engine, server any) bool {
 	switch e := engine.(type) {
 	case bson.D:
 		s, ok := server.(bson.D)
-		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.Has(e, f.Key) && isHollow(f.Value) })
+		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.HasField(e, f.Key) && isHollow(f.Value) })
 		return ok && len(e) == len(s) &&
-			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.Has(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
+			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.HasField(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
 	case bson.A:
 		s, ok := server.(bson.A)
 		for i := 0; ok && i < len(e) && i < len(s); i++ {
@@ -347,7 +347,7 @@ func widened(v any) any {
 // lacksID reports whether a document came without an _id, or was given one when it was stored.
 func lacksID(o outcome.Outcome) bool {
 	for _, v := range outcome.FirstBatch(o.Reply) {
-		if doc, ok := v.(bson.D); ok && !tree.Has(doc, "_id") {
+		if doc, ok := v.(bson.D); ok && !tree.HasField(doc, "_id") {
 			return true
 		}
 	}

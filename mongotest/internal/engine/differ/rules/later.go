@@ -257,7 +257,7 @@ func inlined(v any) any {
 		return v
 	}
 	return tree.Map(tree.Lookup(let, "in"), func(v any) any {
-		if s, ok := v.(string); ok && strings.HasPrefix(s, "$$") && tree.Has(vars, s[2:]) {
+		if s, ok := v.(string); ok && strings.HasPrefix(s, "$$") && tree.HasField(vars, s[2:]) {
 			return tree.Lookup(vars, s[2:])
 		}
 		return v
@@ -272,7 +272,7 @@ func usesVariable(v any, name string) bool {
 	case bson.A:
 		return slices.ContainsFunc(v, func(v any) bool { return usesVariable(v, name) })
 	case bson.D:
-		if vars, ok := tree.Lookup(v, "vars").(bson.D); ok && tree.Has(vars, name) {
+		if vars, ok := tree.Lookup(v, "vars").(bson.D); ok && tree.HasField(vars, name) {
 			return usesVariable(vars, name)
 		}
 		return slices.ContainsFunc(v, func(e bson.E) bool { return usesVariable(e.Value, name) })

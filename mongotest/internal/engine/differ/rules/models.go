@@ -192,7 +192,7 @@ func madeWithout(v any) any {
 
 // unpartitioned takes the partitions from a $densify.
 func unpartitioned(v any) any {
-	if doc, ok := v.(bson.D); ok && tree.Has(doc, "field") &&
+	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "field") &&
 		tree.IsArray(tree.Lookup(tree.Lookup(doc, "range"), "bounds")) {
 		return without(doc, "partitionByFields")
 	}
@@ -201,7 +201,7 @@ func unpartitioned(v any) any {
 
 // withoutOnNull takes from a $convert what it gives for null.
 func withoutOnNull(v any) any {
-	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.Has(convert, "onNull") {
+	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
 		return tree.D("$convert", without(convert, "onNull"))
 	}
 	return v

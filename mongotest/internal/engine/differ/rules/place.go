@@ -196,7 +196,7 @@ func almostEqual(x, y any) bool {
 			if e.Key == "far" && isFloat {
 				return math.Abs(far-other) > 0.007*far
 			}
-			return !tree.Has(y, e.Key) || !almostEqual(e.Value, tree.Lookup(y, e.Key))
+			return !tree.HasField(y, e.Key) || !almostEqual(e.Value, tree.Lookup(y, e.Key))
 		})
 	case bson.A:
 		y, ok := y.(bson.A)

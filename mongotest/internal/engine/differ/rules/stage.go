@@ -267,7 +267,7 @@ func (x difference) makesMore() bool {
 		rest = slices.Delete(slices.Clone(rest), i, i+1)
 	}
 	return x.kind == outcome.Replies &&
-		!slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return tree.Has(doc, "_id") })
+		!slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return tree.HasField(doc, "_id") })
 }
 
 // sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone

@@ -201,7 +201,7 @@ func listsNoDecimals(v any) any {
 func datesOfTimestamps(v any) any {
 	doc, _ := v.(bson.D)
 	in := tree.Lookup(doc, "input")
-	if !tree.Has(doc, "to") || in == nil {
+	if !tree.HasField(doc, "to") || in == nil {
 		return v
 	}
 	date := tree.D("$add", bson.A{bson.DateTime(0), tree.D("$multiply", bson.A{tree.D("$tsSecond", in), int32(1000)})})

@@ -74,7 +74,7 @@ func upperOfType(c cases.Case) bool {
 			for _, x := range list {
 				doc, _ := x.(bson.D)
 				_, isBool := operand(tree.Lookup(x, "$toString")).(bool)
-				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && tree.Has(doc, "$toString")
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && tree.HasField(doc, "$toString")
 			}
 		}
 	})

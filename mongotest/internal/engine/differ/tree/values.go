@@ -44,6 +44,8 @@ func WalkValues(v any, f func(any)) {
 	}
 }
 
+// Map returns v with f applied to each of its values, the inner ones first and v itself last. It makes new documents
+// and arrays, so f may change those that it is given.
 func Map(v any, f func(any) any) any {
 	switch v := v.(type) {
 	case bson.D:
@@ -62,6 +64,7 @@ func Map(v any, f func(any) any) any {
 	return f(v)
 }
 
+// Lookup returns a field of a document, nil if there is none or v is no document.
 func Lookup(v any, key string) any {
 	doc, _ := v.(bson.D)
 	for _, e := range doc {
@@ -72,7 +75,8 @@ func Lookup(v any, key string) any {
 	return nil
 }
 
-func Has(doc bson.D, key string) bool {
+// HasField reports whether a document has the field, null or not.
+func HasField(doc bson.D, key string) bool {
 	return slices.ContainsFunc(doc, func(e bson.E) bool { return e.Key == key })
 }
 
@@ -85,6 +89,7 @@ func Encode(v any) []byte {
 	return b
 }
 
+// ParseDecimal returns the decimal of a text, which must be one.
 func ParseDecimal(s string) bson.Decimal128 {
 	v, err := bson.ParseDecimal128(s)
 	if err != nil {
@@ -93,11 +98,13 @@ func ParseDecimal(s string) bson.Decimal128 {
 	return v
 }
 
+// IsEmptyArray reports whether v is an array without elements.
 func IsEmptyArray(v any) bool {
 	list, ok := v.(bson.A)
 	return ok && len(list) == 0
 }
 
+// IsArray reports whether v is an array.
 func IsArray(v any) bool { _, ok := v.(bson.A); return ok }
 
 // D makes a document of alternating keys and values.
