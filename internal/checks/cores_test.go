@@ -31,6 +31,7 @@ var finishedCores = []string{
 	"internal/commands",
 	"internal/found",
 	"mongotest/internal/engine/differ/cases",
+	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/operators",

@@ -18,27 +18,35 @@ var commandSeeds = []string{
 	`{"hello":1,"client":{"application":{"name":"x"}}}`, `{"ping":1}`, `{"buildInfo":1}`,
 	`{"getParameter":1,"featureCompatibilityVersion":1,"$db":"admin"}`,
 	`{"insert":"c","documents":[{"_id":3,"a":[1,{"b":2}]}],"ordered":false,"stmtIds":[1]}`,
-	`{"update":"c","updates":[{"q":{"a":{"$gt":1}},"u":{"$push":{"a":{"$each":[1],"$sort":1,"$slice":-2}}},"multi":true,"arrayFilters":[{"x.y":1}]}],"let":{"v":1}}`,
-	`{"update":"c","updates":[{"q":{"_id":7},"u":[{"$set":{"b":{"$add":["$a",1]}}}],"upsert":true,"hint":"_id_","c":{"k":1}}]}`,
+	`{"update":"c","updates":[{"q":{"a":{"$gt":1}},"u":{"$push":{"a":{"$each":[1],"$sort":1,"$slice":-2}}},` +
+		`"multi":true,"arrayFilters":[{"x.y":1}]}],"let":{"v":1}}`,
+	`{"update":"c","updates":[{"q":{"_id":7},"u":[{"$set":{"b":{"$add":["$a",1]}}}],"upsert":true,"hint":"_id_",` +
+		`"c":{"k":1}}]}`,
 	`{"delete":"c","deletes":[{"q":{"$or":[{"a":1},{"b":{"$exists":true}}]},"limit":1}]}`,
 	`{"findAndModify":"c","query":{"a":1},"sort":{"_id":-1},"update":{"$inc":{"n":1}},"new":true,"fields":{"n":1}}`,
-	`{"find":"c","filter":{"a":{"$elemMatch":{"b":2}}},"sort":{"a":1},"projection":{"a":{"$slice":1}},"skip":1,"limit":2,"batchSize":1}`,
+	`{"find":"c","filter":{"a":{"$elemMatch":{"b":2}}},"sort":{"a":1},"projection":{"a":{"$slice":1}},"skip":1,` +
+		`"limit":2,"batchSize":1}`,
 	`{"getMore":{"$numberLong":"7"},"collection":"c","batchSize":1}`,
 	`{"killCursors":"c","cursors":[{"$numberLong":"7"}]}`,
-	`{"aggregate":"c","pipeline":[{"$match":{"a":1}},{"$group":{"_id":"$a","n":{"$sum":1}}},{"$sort":{"n":-1}}],"cursor":{"batchSize":1}}`,
-	`{"aggregate":"c","pipeline":[{"$lookup":{"from":"c","localField":"a","foreignField":"b","as":"x"}},{"$merge":{"into":"d"}}],"cursor":{}}`,
+	`{"aggregate":"c","pipeline":[{"$match":{"a":1}},{"$group":{"_id":"$a","n":{"$sum":1}}},{"$sort":{"n":-1}}],` +
+		`"cursor":{"batchSize":1}}`,
+	`{"aggregate":"c","pipeline":[{"$lookup":{"from":"c","localField":"a","foreignField":"b","as":"x"}},` +
+		`{"$merge":{"into":"d"}}],"cursor":{}}`,
 	`{"aggregate":1,"pipeline":[{"$changeStream":{"fullDocument":"updateLookup"}}],"cursor":{}}`,
 	`{"count":"c","query":{"a":1},"limit":1}`, `{"distinct":"c","key":"a.b","query":{}}`,
-	`{"createIndexes":"c","indexes":[{"key":{"a":1,"b":-1},"name":"x","unique":true,"partialFilterExpression":{"a":{"$gt":1}}}]}`,
+	`{"createIndexes":"c","indexes":[{"key":{"a":1,"b":-1},"name":"x","unique":true,` +
+		`"partialFilterExpression":{"a":{"$gt":1}}}]}`,
 	`{"createIndexes":"c","indexes":[{"key":{"t":1},"name":"t","expireAfterSeconds":1,"sparse":true}]}`,
 	`{"listIndexes":"c"}`, `{"dropIndexes":"c","index":["x"]}`,
 	`{"create":"d","validator":{"$jsonSchema":{"required":["a"],"properties":{"a":{"bsonType":"int"}}}}}`,
 	`{"collMod":"c","validator":{"a":{"$type":"int"}},"validationLevel":"moderate"}`,
 	`{"drop":"c"}`, `{"dropDatabase":1}`, `{"listCollections":1,"filter":{"name":"c"}}`,
 	`{"listDatabases":1,"$db":"admin"}`,
-	`{"bulkWrite":1,"ops":[{"insert":0,"document":{}},{"update":0,"filter":{},"updateMods":{"$set":{"a":1}},"multi":true},{"delete":0,"filter":{}}],"nsInfo":[{"ns":"test.c"}],"$db":"admin"}`,
+	`{"bulkWrite":1,"ops":[{"insert":0,"document":{}},{"update":0,"filter":{},"updateMods":{"$set":{"a":1}},` +
+		`"multi":true},{"delete":0,"filter":{}}],"nsInfo":[{"ns":"test.c"}],"$db":"admin"}`,
 	`{"explain":{"find":"c","filter":{"a":1}},"verbosity":"executionStats"}`,
-	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91},"$db":"admin"}`,
+	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91},` +
+		`"$db":"admin"}`,
 	`{"dbStats":1,"scale":2}`, `{"collStats":"c"}`, `{"serverStatus":1}`,
 	`{"connectionStatus":1,"showPrivileges":true}`, `{"hostInfo":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`,
 	`{"getCmdLineOpts":1,"$db":"admin"}`, `{"create":"v","viewOn":"c","pipeline":[{"$match":{"a":1}}]}`,
@@ -47,7 +55,8 @@ var commandSeeds = []string{
 	`{"testVersion2":1,"$db":"admin"}`,
 	`{"aggregate":1,"pipeline":[{"$listLocalSessions":{"allUsers":true}}],"cursor":{}}`, `{"killSessions":[]}`,
 	`{"killAllSessions":[]}`,
-	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91,"errorLabels":[]},"$db":"admin"}`,
+	`{"configureFailPoint":"failCommand","mode":{"times":1},"data":{"failCommands":["find"],"errorCode":91,` +
+		`"errorLabels":[]},"$db":"admin"}`,
 	`{"connectionStatus":1,"showPrivileges":true}`, `{"serverStatus":1,"repl":0}`, `{"hostInfo":1,"$db":"admin"}`,
 	`{"getCmdLineOpts":1,"$db":"admin"}`, `{"getLog":"*","$db":"admin"}`, `{"dbStats":1,"scale":2}`, `{"dbstats":1}`,
 	`{"collStats":"c","scale":2}`, `{"collstats":"c"}`,
@@ -65,7 +74,8 @@ var commandSeeds = []string{
 	`{"split":"test.c","middle":{"n":3},"$db":"admin"}`,
 	`{"moveChunk":"test.c","find":{"n":3},"to":"shard1","$db":"admin"}`,
 	`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`,
-	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
+	`{"insert":"c","documents":[{}],"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==",` +
+		`"subType":"04"}}},"txnNumber":{"$numberLong":"1"},"autocommit":false,"startTransaction":true}`,
 }
 
 // TestCommandSeeds holds that the fuzz target begins with each command.
@@ -97,7 +107,8 @@ func FuzzCommand(f *testing.F) {
 		f.Add(b)
 	}
 	seed :=
-		[]byte(`{"insert":"c","documents":[{"_id":1,"a":[1,{"b":2}],"n":1},{"_id":2,"a":"x","d":{"$date":"2020-01-01T00:00:00Z"}}]}`)
+		[]byte(`{"insert":"c","documents":[{"_id":1,"a":[1,{"b":2}],"n":1},{"_id":2,"a":"x",` +
+			`"d":{"$date":"2020-01-01T00:00:00Z"}}]}`)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		body := bodyOf(t, data)
 		if body == nil {

@@ -12,8 +12,8 @@
 //  5. Otherwise the case is shrunk: documents, fields and clauses are removed for as long as it differs in the same way
 //     and no rule explains it. Differences with the same operators are reported once.
 //
-// The report prints a shrunk case in the form of the files under testdata. A person adds the reason and the result that
-// MongoDB's documentation gives, and TestSaved replays the file on the engine from then on, without a server:
+// The report prints a shrunk case in the form of the files under testdata. A person adds the reason and the result
+// that MongoDB's documentation gives, and TestSaved replays the file on the engine from then on, without a server:
 //
 //	{
 //	  "reason": "A path through an array needs an index ($pop, \"Dotted paths\").",

@@ -8,9 +8,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
 
-// down reports whether an error's text says that the database behind the server has ended, as a fault in
+// saysDatabaseEnded reports whether an error's text says that the database behind the server has ended, as a fault in
 // one of its processes makes all of them do.
-func down(message string) bool {
+func saysDatabaseEnded(message string) bool {
 	for _, text := range []string{
 		"unexpected EOF", "not yet accepting connections", "in recovery mode", "terminating connection",
 
@@ -23,19 +23,22 @@ func down(message string) bool {
 	return false
 }
 
-// ended reports whether what came of a case says so.
-func ended(o outcome.Outcome, err error) bool { return down(errorText(err)) || down(o.Text) }
+// saysServerEnded reports whether what came of a case says that the server has ended: the case couldn't be run, or
+// its command was answered with such an error.
+func saysServerEnded(o outcome.Outcome, err error) bool {
+	return saysDatabaseEnded(errorText(err)) || saysDatabaseEnded(o.Text)
+}
 
 // maxAgain is how often a case runs again on a server that has ended: other runs on the same server end it too.
 const maxAgain = 3
 
-// ask runs a case on the server. If the server ends, the case runs again, alone, and the second result tells whether it
-// ends the server each time.
+// ask runs a case on the server. If the server ends, the case runs again, alone, and the second result tells whether
+// it ends the server each time.
 func (p pair) ask(ctx context.Context, c cases.Case) (outcome.Outcome, bool, error) {
 	p.alone.RLock()
 	out, err := p.server.Run(ctx, c)
 	p.alone.RUnlock()
-	if !ended(out, err) {
+	if !saysServerEnded(out, err) {
 		return out, false, err
 	}
 	p.alone.Lock()
@@ -44,13 +47,14 @@ func (p pair) ask(ctx context.Context, c cases.Case) (outcome.Outcome, bool, err
 		if err := p.server.Recover(ctx); err != nil {
 			return outcome.Outcome{}, false, err
 		}
-		if out, err = p.server.Run(ctx, c); !ended(out, err) {
+		if out, err = p.server.Run(ctx, c); !saysServerEnded(out, err) {
 			return out, false, err
 		}
 	}
 	return out, true, p.server.Recover(ctx)
 }
 
+// errorText returns an error's text, "" for nil.
 func errorText(err error) string {
 	if err == nil {
 		return ""

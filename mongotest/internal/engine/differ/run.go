@@ -43,7 +43,8 @@ type pair struct {
 	alone          *sync.RWMutex
 }
 
-// run compares the cases with the numbers from low up to high.
+// run compares the cases with the numbers from low up to high. With an error it also returns a report, of the cases
+// before.
 func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, error) {
 	r := &Report{Known: map[string]int{}, Found: map[string]*Found{}}
 	for number := low; number < high; number++ {
@@ -73,7 +74,8 @@ func (p pair) run(ctx context.Context, seed uint64, low, high int) (*Report, err
 	return r, nil
 }
 
-// try runs a case on both. The second result is the rule that explains the difference.
+// try runs a case on both. The second result is the rule that explains the difference. A case that ends the server
+// isn't explained by any rule, nor compared.
 func (p pair) try(ctx context.Context, c cases.Case) (outcome.Kind, string, outcome.Outcome, outcome.Outcome, error) {
 	engine, err := p.engine.Run(ctx, c)
 	if err != nil {
@@ -128,13 +130,14 @@ const (
 	maxEnded = 40
 )
 
-// add shrinks a case and files it under its form. One that shows no difference when it runs again is filed as it was.
+// add shrinks a case and files it under its form: the kind of the difference and the names of the operators. One that
+// shows no difference when it runs again is filed as it was.
 func (r *Report) add(ctx context.Context, p pair, f *Found) {
 	once := ""
 	if len(r.Found) < maxFound {
 		kind, known, engine, server, err := p.try(ctx, f.Case)
 		if kind == f.Kind && known == "" && err == nil {
-			f.Case = p.shrunk(ctx, f.Case, kind, engine, server)
+			f.Case = p.shrinkCase(ctx, f.Case, kind, engine, server)
 			_, _, f.Engine, f.Server, _ = p.try(ctx, f.Case)
 		} else {
 			once = ", but not when run again"
@@ -148,14 +151,17 @@ func (r *Report) add(ctx context.Context, p pair, f *Found) {
 	r.Found[form] = f
 }
 
-// shrunk is the smallest case that differs in the same way.
-func (p pair) shrunk(ctx context.Context, c cases.Case, kind outcome.Kind, engine, server outcome.Outcome) cases.Case {
-	orderly, limit := settled(c), maxAsked
+// shrinkCase returns the smallest case that differs in the same way: in the kind, in both error codes, and without a
+// rule that explains it. If the order of its input was determined, it stays so.
+func (p pair) shrinkCase(
+	ctx context.Context, c cases.Case, kind outcome.Kind, engine, server outcome.Outcome,
+) cases.Case {
+	orderly, limit := keepsInputOrdered(c), maxAsked
 	if kind == outcome.Died {
 		limit = maxEnded
 	}
 	return shrink(c, limit, func(c cases.Case) bool {
-		if orderly && !settled(c) || rules.ReasonToWithhold(c) != "" || !told(c) {
+		if orderly && !keepsInputOrdered(c) || rules.ReasonToWithhold(c) != "" || !hidesUnstableFields(c) {
 			return false
 		}
 		k, known, e, s, err := p.try(ctx, c)
@@ -163,7 +169,7 @@ func (p pair) shrunk(ctx context.Context, c cases.Case, kind outcome.Kind, engin
 	})
 }
 
-// names lists the operators of a case.
+// names lists the command and the operators of a case. Two differences with the same list are taken for one.
 func names(c cases.Case) []string {
 	seen := map[string]bool{c.Verb(): true}
 	tree.Walk(c.Command, func(key string, _ any) {
@@ -174,7 +180,7 @@ func names(c cases.Case) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// merge adds another report to r.
+// merge adds another report to r. Of differences of the same form the first one found stays.
 func (r *Report) merge(other *Report) {
 	r.Compared += other.Compared
 	r.Failed += other.Failed

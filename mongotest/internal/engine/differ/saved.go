@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
 
-// saved is a case as testdata holds it, with what MongoDB's documentation says comes of it.
+// saved is a case as testdata holds it, with what MongoDB's documentation says comes of it. The package comment shows
+// a file.
 type saved struct {
 	Reason     string           `bson:"reason"` // what the case shows, and the page that says so
 	Collection string           `bson:"collection"`
@@ -32,7 +33,7 @@ func formatCase(c cases.Case, want *outcome.Outcome) string {
 	return string(b)
 }
 
-// load reads a file under testdata.
+// load reads a file under testdata. Its second result has the reason and the result that are wanted.
 func load(name string) (cases.Case, saved, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

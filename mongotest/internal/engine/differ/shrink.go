@@ -67,7 +67,7 @@ func smaller(c cases.Case) []cases.Case {
 	return append(out, smallerDocs(c)...)
 }
 
-// sorts counts the stages that put documents in order.
+// sorts counts the stages that put documents in order. A smaller case with fewer of them no longer counts as ordered.
 func sorts(c cases.Case) int {
 	n := 0
 	tree.Walk(c.Command, func(key string, _ any) {
@@ -78,8 +78,8 @@ func sorts(c cases.Case) int {
 	return n
 }
 
-// told reports whether what a stage tells about a collection is cut down to what two servers agree on.
-func told(c cases.Case) bool {
+// hidesUnstableFields reports whether what a stage tells about a collection is cut down to what two servers agree on.
+func hidesUnstableFields(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	for i, s := range stages {
 		if s, ok := s.(bson.D); ok && len(s) == 1 && grammar.StableFields[s[0].Key] != nil &&
@@ -90,9 +90,10 @@ func told(c cases.Case) bool {
 	return true
 }
 
-// settled reports whether each stage whose result depends on the order of its input gets it in an order, as the
-// generator sees to. Without it two servers differ for no reason.
-func settled(c cases.Case) bool {
+// keepsInputOrdered reports whether each stage whose result depends on the order of its input gets it in an order, as
+// the generator sees to. Without it two servers differ for no reason. A group of whole documents is an exception: its
+// elements are equal, so their order can't show.
+func keepsInputOrdered(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	ordered := len(stages) > 0
 	for i, s := range stages {
@@ -115,6 +116,8 @@ func settled(c cases.Case) bool {
 	return true
 }
 
+// smallerDocs lists the cases in which one document has less. All documents keep their _id, since a backend would add
+// a random one.
 func smallerDocs(c cases.Case) []cases.Case {
 	var out []cases.Case
 	for i, doc := range c.Docs {

@@ -30,6 +30,7 @@ func NewBackend(ctx context.Context, name string, db *mongo.Database) (*Backend,
 	return b, b.Recover(ctx)
 }
 
+// createAll creates all collections of cases, with their indexes.
 func createAll(ctx context.Context, db *mongo.Database) error {
 	for coll, indexes := range cases.Collections {
 		if err := db.CreateCollection(ctx, coll); err != nil {
@@ -109,7 +110,7 @@ func (b *Backend) Run(ctx context.Context, c cases.Case) (Outcome, error) {
 	return out, nil
 }
 
-// TryRun is run for a case that says nothing where it can't run.
+// TryRun is Run for the rules: a case that can't run gives an outcome with the code -1.
 func (b *Backend) TryRun(ctx context.Context, c cases.Case) Outcome {
 	out, err := b.Run(ctx, c)
 	if err != nil {

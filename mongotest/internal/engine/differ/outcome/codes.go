@@ -15,6 +15,7 @@ var classes = map[int32]string{
 	66:    immutable,    // a change of _id: callers must delete and insert
 }
 
+// classOf returns the class of a code.
 func classOf(code int32) string {
 	if class, ok := classes[code]; ok {
 		return class

@@ -38,8 +38,11 @@ func Compare(engine, server Outcome) Kind {
 	return Same
 }
 
+// EqualDoc reports whether two documents are equal byte for byte: in the order of their fields and in their types
+// too.
 func EqualDoc(x, y bson.D) bool { return bytes.Equal(tree.Encode(x), tree.Encode(y)) }
 
+// EqualDocs is EqualDoc for lists. No list and an empty list are equal.
 func EqualDocs(x, y []bson.D) bool {
 	return len(x) == 0 && len(y) == 0 || bytes.Equal(tree.Encode(x), tree.Encode(y))
 }

@@ -1,5 +1,5 @@
-// Package outcome runs a case of the differential test on a backend, which is a database of the engine or of a server,
-// and compares what two backends did.
+// Package outcome runs a case of the differential test on a backend, which is a database of the engine or of a
+// server, and compares what two backends did.
 //
 // An [Outcome] as it is saved in a file under differ/testdata:
 //
@@ -15,9 +15,9 @@
 //  5. Put what comes in no determined order into one, and replace what depends on the time of the run ([Normalize]):
 //     clocks, new ObjectIDs, the bits of a NaN.
 //
-// [Compare] then says in which way two outcomes differ. Error codes are compared by class only, because
-// MongoDB documents few of them (https://www.mongodb.com/docs/manual/reference/error-codes/): a duplicate key and a
-// changed _id are classes of their own, all other codes are one. Texts of errors are never compared.
+// [Compare] then says in which way two outcomes differ. Error codes are compared by class only, because MongoDB
+// documents few of them (https://www.mongodb.com/docs/manual/reference/error-codes/): a duplicate key and a changed
+// _id are classes of their own, all other codes are one. Texts of errors are never compared.
 //
 // Invariants:
 //

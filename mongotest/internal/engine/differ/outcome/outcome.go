@@ -26,6 +26,7 @@ type Outcome struct {
 	Loaded int32 // how many of the case's documents the unique indexes let in
 }
 
+// Fails reports whether the command failed, as a whole or in its first statement.
 func (o Outcome) Fails() bool { return o.Code != 0 }
 
 // outcomeOf takes from a reply what has to be equal: the numbers and documents, not the texts, topology and times.
@@ -58,6 +59,7 @@ func outcomeOf(result *mongo.SingleResult) Outcome {
 	return out
 }
 
+// addWriteErrors takes the error of the first statement that failed. The codes of later statements aren't compared.
 func (o *Outcome) addWriteErrors(v any) {
 	list, _ := v.(bson.A)
 	for i, v := range list {
@@ -69,6 +71,7 @@ func (o *Outcome) addWriteErrors(v any) {
 	}
 }
 
+// FirstBatch returns the documents of a reply of find or aggregate.
 func FirstBatch(reply bson.D) bson.A {
 	a, _ := tree.Lookup(reply, "batch").(bson.A)
 	return a
@@ -129,12 +132,14 @@ func Normalize(v any) any {
 	return v
 }
 
+// recent reports whether a time is that of the run rather than of the case. The grammar's own dates are older.
 func recent(t time.Time) bool {
 	age := time.Since(t)
 	return age > -time.Hour && age < 24*time.Hour
 }
 
-// MapOutcome applies f to each value of what came back and of what is stored, the inner ones first.
+// MapOutcome applies f to each value of what came back and of what is stored, the inner ones first. Rules use it to
+// compare outcomes in a form in which a known difference is gone.
 func MapOutcome(o Outcome, f func(any) any) Outcome {
 	o.Reply, _ = tree.Map(o.Reply, f).(bson.D)
 	state := make([]bson.D, len(o.State))
@@ -154,7 +159,8 @@ func (o Outcome) HasValue(is func(any) bool) bool {
 	return found
 }
 
-// FailsComputing reports whether an outcome is an error that an expression makes of a value.
+// FailsComputing reports whether an outcome is an error that an expression makes of a value. Most of these errors
+// have codes above 10000, the others the codes 14, 15 and 241 or a text of $divide. 11000 is a duplicate key.
 func (o Outcome) FailsComputing() bool {
 	return o.Code > 10000 && o.Code != 11000 || slices.Contains([]int32{241, 14, 15}, o.Code) ||
 		strings.Contains(o.Text, "can't $divide") ||
@@ -166,6 +172,7 @@ func DescribeBoth(engine, server Outcome) string {
 	return fmt.Sprintf("engine: %s\nserver: %s", engine.Describe(), server.Describe())
 }
 
+// Describe returns the outcome as one line: the error, the reply, and what is stored.
 func (o Outcome) Describe() string {
 	text := func(v any) string {
 		b, err := bson.MarshalExtJSON(bson.D{{Key: "v", Value: v}}, true, false)
