@@ -143,7 +143,8 @@ func smallerDocs(c cases.Case) []cases.Case {
 	return out
 }
 
-// lessOf lists values of the same type with one element less, or with one element that is less itself.
+// lessOf lists values of the same type with one element less, or with one element that is less itself. A case is
+// small when lessOf has nothing left that still differs, not when it is the smallest possible.
 func lessOf(v any) []any {
 	var out []any
 	switch v := v.(type) {
@@ -177,7 +178,8 @@ func lessOf(v any) []any {
 	return out
 }
 
-// insides lists what can stand for an operator: its operands, or a constant.
+// insides lists what can stand for an operator: its operands, or a constant. Without it a difference deep in an
+// expression would keep every operator around it.
 func insides(v any) []any {
 	doc, ok := v.(bson.D)
 	if !ok || len(doc) != 1 {
