@@ -37,6 +37,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",
+	"mongotest/internal/engine/specs",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",
 	"paths/internal/document",

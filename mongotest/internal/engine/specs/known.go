@@ -16,7 +16,7 @@ import (
 //go:embed known.txt
 var known string
 
-// knownFailures returns the reasons of tests.
+// knownFailures returns the reason of each test in known.txt, by the test's key.
 func knownFailures() (map[string]string, error) {
 	reasons := map[string]string{}
 	reason := ""
@@ -41,9 +41,11 @@ func knownFailures() (map[string]string, error) {
 	return reasons, nil
 }
 
+// notRun begins the reasons of tests that are skipped before they run.
 const notRun = "not run: "
 
-// skipPattern returns what go test must skip.
+// skipPattern returns what go test must skip: the tests of known.txt that can't run, as one regular expression. go
+// test splits it at slashes and matches each element against one level of a test's name.
 func skipPattern(suites []suite) (string, error) {
 	reasons, err := knownFailures()
 	if err != nil {
@@ -65,7 +67,8 @@ func skipPattern(suites []suite) (string, error) {
 	return strings.Join(list, "|"), nil
 }
 
-// check compares what failed with what is known to. A checkout has other tests than those that are named.
+// check compares what failed with what is known to fail, and prints both. A checkout of the specifications has other
+// tests than those that known.txt names, so with one a named test that is missing is no error.
 func (r *results) check(to io.Writer, checkout, verbose bool) error {
 	reasons, err := knownFailures()
 	if err != nil {
@@ -73,7 +76,7 @@ func (r *results) check(to io.Writer, checkout, verbose bool) error {
 	}
 	unknown, mended := 0, 0
 	count := map[string]int{}
-	r.each(func(key string, t *result) {
+	judge := func(key string, t *result) {
 		reason := reasons[key]
 		delete(reasons, key)
 		switch {
@@ -91,11 +94,12 @@ func (r *results) check(to io.Writer, checkout, verbose bool) error {
 		if verbose && reason == "" && t.action != "pass" && t.action != "skip" {
 			fmt.Fprintln(to, t.output.String())
 		}
-	})
+	}
+	r.walkTests(judge)
 	for key, reason := range reasons {
 		if name, _, _ := strings.Cut(key, ": "); strings.HasPrefix(reason, notRun) {
 			delete(reasons, key)
-			if r.has(name) {
+			if r.ranSuite(name) {
 				count[reason]++
 			}
 		}
@@ -104,7 +108,7 @@ func (r *results) check(to io.Writer, checkout, verbose bool) error {
 		fmt.Fprintf(to, "%d, as known: %s\n", count[reason], reason)
 	}
 	for _, key := range sortedKeys(reasons) {
-		if name, _, _ := strings.Cut(key, ":"); !checkout && r.has(name) {
+		if name, _, _ := strings.Cut(key, ":"); !checkout && r.ranSuite(name) {
 			mended++
 			fmt.Fprintf(to, "known.txt names a test that there isn't: %s\n", key)
 		}
@@ -118,7 +122,7 @@ func (r *results) check(to io.Writer, checkout, verbose bool) error {
 	return nil
 }
 
-// has reports whether a suite was to run.
-func (r *results) has(name string) bool {
+// ranSuite reports whether a suite was to run.
+func (r *results) ranSuite(name string) bool {
 	return slices.ContainsFunc(r.suites, func(s suite) bool { return s.name == name })
 }

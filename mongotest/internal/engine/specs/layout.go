@@ -11,13 +11,15 @@ import (
 )
 
 const (
+	// The module whose tests run, and the two older versions of it that lend files and tests.
 	driverModule  = "go.mongodb.org/mongo-driver/v2"
 	filesVersion  = "v2.2.0" // the last that has the specifications' files
 	legacyVersion = "v2.1.0" // the last that runs those in the older format
 )
 
 // layOut makes folder/driver, the driver's module with the specifications' files where its tests look for them, and
-// folder/legacy, an older one that has its own.
+// folder/legacy, an older module that has its own. The copies are needed because the module cache can't be written
+// to, and because go test needs the module as its main one.
 func layOut(folder, checkout string, suites []suite) error {
 	driver, err := moduleFolder(driverModule)
 	if err != nil {
@@ -53,7 +55,8 @@ func layOut(folder, checkout string, suites []suite) error {
 	return nil
 }
 
-// moduleFolder returns where the module cache has a module, in the version that go.mod names unless there is one.
+// moduleFolder returns where the module cache has a module, in the version that go.mod names unless there is one. It
+// downloads what the cache lacks.
 func moduleFolder(module string) (string, error) {
 	out, err := exec.Command("go", "mod", "download", "-json", module).Output()
 	if err != nil {
@@ -66,10 +69,10 @@ func moduleFolder(module string) (string, error) {
 	return m.Dir, nil
 }
 
-// copyFolder copies the files of a folder, and of those in it if deep. Everything may be written to, as nothing in the
-// module cache may.
+// copyFolder copies the files of a folder, and of those in it if deep. Everything may be written to, as nothing in
+// the module cache may.
 func copyFolder(to, from string, deep bool) error {
-	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+	copyEntry := func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -90,5 +93,6 @@ func copyFolder(to, from string, deep bool) error {
 			return err
 		}
 		return os.WriteFile(filepath.Join(to, rest), content, 0o666)
-	})
+	}
+	return filepath.WalkDir(from, copyEntry)
 }

@@ -1,18 +1,35 @@
-// Command specs runs the MongoDB driver's own specification tests, in the unified test format, over TCP against an
-// engine:
+// Command specs runs the MongoDB driver's own specification tests, in the unified test format
+// (https://github.com/mongodb/specifications/tree/master/source/unified-test-format), over TCP against an engine:
 //
 //	go run ./mongotest/internal/engine/specs                  # all suites, and the table of what they said
 //	go run ./mongotest/internal/engine/specs -suites crud -v  # one suite, and the output of each failure
 //
-// It copies the driver's module of the version that go.mod names into a temporary folder, tests and all, and lays the
-// specifications' files beside them. The module has none since version 2.3: the last version that has them lends them,
-// and the last that runs the older format runs the suites that weren't in the unified one then. All come from the
-// module cache, or the module proxy. With -specifications the files come from a checkout of
-// https://github.com/mongodb/specifications instead, where all are in the unified format. Nothing of this is part of
-// this repository.
+// The tests are the driver's. They say what a driver may expect of a server, which the manual's pages for users
+// don't. Nothing of them is part of this repository.
 //
-// known.txt names each failure, with its reason. A failure that isn't named there, and a named one that passes, fail
-// the command.
+// The steps (main.go):
+//
+//  1. Choose the suites whose names match (suites.go).
+//  2. Copy the driver's module of the version that go.mod names into a temporary folder, tests and all, and lay the
+//     specifications' files beside them (layout.go). The module has none since version 2.3: the last version that
+//     has them lends them, and the last that runs the older format runs the suites that weren't in the unified one
+//     then. All come from the module cache, or the module proxy. With -specifications the files come from a
+//     checkout of https://github.com/mongodb/specifications instead, where all are in the unified format.
+//  3. Start an engine behind a TCP port, unless -uri names a server.
+//  4. Run go test -json for each package that has suites, without the tests that can't run (known.go).
+//  5. Read what each test said, print a line for each suite, and why tests were skipped (results.go).
+//  6. Compare the failures with known.txt (known.go).
+//
+// known.txt has a paragraph for each reason, and the tests that fail for it:
+//
+//	# not run: they read from a secondary, which a replica set of one member does not have
+//	transactions-legacy: read-pref.json/secondary_readPreference
+//
+// A failure that isn't named there, and a named one that passes, fail the command. The file is therefore true as of
+// the last run. A suite is known there by its name in suites.go.
+//
+// A person calls the program, after a change of the engine (CONTRIBUTING.md). It needs the go command and, the first
+// time, the network.
 package main
 
 import (
@@ -48,17 +65,22 @@ func main() {
 	}
 }
 
+// settings are the flags.
 type settings struct {
+	// The value of -suites, a regular expression of names; the folder of -specifications, if any; and the server of
+	// -uri, which stands for an engine.
 	suites, checkout, uri string
-	verbose               bool
+	// The value of -v: print what each failure says.
+	verbose bool
 }
 
+// run does all the steps. Its error is what the command ends with: a step failed, or known.txt isn't true.
 func (o *settings) run(ctx context.Context) error {
 	which, err := regexp.Compile(o.suites)
 	if err != nil {
 		return err
 	}
-	suites := chosen(which, o.checkout != "")
+	suites := chooseSuites(which, o.checkout != "")
 	folder, err := os.MkdirTemp("", "specs")
 	if err != nil {
 		return err
@@ -97,9 +119,13 @@ func (o *settings) run(ctx context.Context) error {
 }
 
 // testPackage is a package of a copy of the driver, and the suites that it runs.
-type testPackage struct{ driver, path, run string }
+type testPackage struct {
+	// The folder of the copy, the package in it, and the pattern for -run: the test function, and below it the suites.
+	driver, path, run string
+}
 
-// packages returns those that run the suites.
+// packages returns the packages that run the suites. All suites of a package run in one go test: -run takes the first
+// element of their folders.
 func packages(suites []suite) []testPackage {
 	folders := map[testPackage][]string{}
 	for _, s := range suites {
@@ -115,7 +141,8 @@ func packages(suites []suite) []testPackage {
 	return list
 }
 
-// test returns the output of go test -json.
+// test returns the output of go test -json. Its error says only that a test failed, or that go test couldn't run; the
+// output tells which.
 func (p testPackage) test(ctx context.Context, folder, uri, skip string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count=1", "-trimpath", "-timeout=30m", "-run", p.run,
 		"-skip", skip, "./"+p.path)

@@ -4,6 +4,7 @@ import "regexp"
 
 // suite is one of the specifications' folders of tests.
 type suite struct {
+	// The name by which -suites, known.txt and the table call the suite.
 	name   string
 	folder string // as the tests name it
 	// in the testdata of the driver's module that still has the files; "" where they were in the older format then
@@ -11,6 +12,7 @@ type suite struct {
 	legacy bool // in the older format, which an older driver runs
 }
 
+// unified are the suites in the unified format.
 var unified = []suite{
 	{name: "crud", folder: "crud/tests/unified", files: "crud/unified"},
 	{name: "transactions", folder: "transactions/tests/unified", files: "transactions/unified"},
@@ -22,13 +24,25 @@ var unified = []suite{
 	{name: "collection-management", folder: "collection-management/tests", files: "collection-management"},
 	{name: "index-management", folder: "index-management/tests", files: "index-management"},
 	{name: "run-command", folder: "run-command/tests/unified", files: "run-command"},
-	{name: "command-monitoring", folder: "command-logging-and-monitoring/tests/monitoring", files: "command-monitoring"},
-	{name: "command-logging", folder: "command-logging-and-monitoring/tests/logging", files: "command-monitoring/logging"},
+	{
+		name:   "command-monitoring",
+		folder: "command-logging-and-monitoring/tests/monitoring",
+		files:  "command-monitoring",
+	},
+	{
+		name:   "command-logging",
+		folder: "command-logging-and-monitoring/tests/logging",
+		files:  "command-monitoring/logging",
+	},
 	{name: "versioned-api", folder: "versioned-api/tests", files: "versioned-api"},
 	{name: "gridfs", folder: "gridfs/tests", files: "gridfs"},
-	{name: "unified-test-format", folder: "unified-test-format/tests/valid-pass", files: "unified-test-format/valid-pass"},
+	{
+		name: "unified-test-format", folder: "unified-test-format/tests/valid-pass",
+		files: "unified-test-format/valid-pass",
+	},
 }
 
+// legacy are the suites in the older format. A checkout of the specifications has none of them.
 var legacy = []suite{
 	{name: "transactions-legacy", folder: "transactions/legacy", legacy: true},
 	{name: "convenient-transactions-legacy", folder: "convenient-transactions", legacy: true},
@@ -36,8 +50,9 @@ var legacy = []suite{
 	{name: "read-write-concern-legacy", folder: "read-write-concern/operation", legacy: true},
 }
 
-// chosen returns the suites to run whose names match. A checkout of the specifications has none in the older format.
-func chosen(which *regexp.Regexp, checkout bool) []suite {
+// chooseSuites returns the suites to run whose names match. A checkout of the specifications has none in the older
+// format.
+func chooseSuites(which *regexp.Regexp, checkout bool) []suite {
 	all := unified
 	if !checkout {
 		all = append(all[:len(all):len(all)], legacy...)
@@ -51,7 +66,7 @@ func chosen(which *regexp.Regexp, checkout bool) []suite {
 	return list
 }
 
-// driver is the folder of the driver's copy that runs the suite, path the package there, and function its test.
+// driver is the folder of the driver's copy that runs the suite: see layOut.
 func (s suite) driver() string {
 	if s.legacy {
 		return "legacy"
@@ -59,6 +74,8 @@ func (s suite) driver() string {
 	return "driver"
 }
 
+// path is the package, in the driver's copy, whose tests run the suite. The names are those of the driver's own
+// repository and may change with it.
 func (s suite) path() string {
 	if s.legacy {
 		return "internal/integration"
@@ -66,6 +83,7 @@ func (s suite) path() string {
 	return "internal/integration/unified"
 }
 
+// function is the test in that package which runs the files of all suites.
 func (s suite) function() string {
 	if s.legacy {
 		return "TestUnifiedSpecs"
