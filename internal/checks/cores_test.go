@@ -30,6 +30,7 @@ var finishedCores = []string{
 	"denorm/internal/widerow",
 	"internal/commands",
 	"internal/found",
+	"mongotest/internal/engine/collation",
 	"mongotest/internal/engine/differ",
 	"mongotest/internal/engine/differ/cases",
 	"mongotest/internal/engine/differ/outcome",

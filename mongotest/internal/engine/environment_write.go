@@ -87,7 +87,7 @@ func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 		return false, nil
 	}
 	for _, x := range c.Indexes {
-		if x.Spec.Unique && x.Spec.Partial == nil && collation.Same(x.Spec.Collation, e.collation) &&
+		if x.Spec.Unique && x.Spec.Partial == nil && collation.IsSame(x.Spec.Collation, e.collation) &&
 			hasExactFields(x.Spec, on) {
 			return true, nil
 		}

@@ -32,7 +32,7 @@ func (r *request) findSharding(c *store.Collection) *router.Collection {
 func makeRouterFilter(fields, filter bson.D, c *store.Collection) router.Filter {
 	a := &args.Reader{Doc: fields}
 	by := a.Collation(c)
-	return router.Filter{Query: filter, Collated: by != nil, Foreign: !collation.Same(by, c.Collation)}
+	return router.Filter{Query: filter, Collated: by != nil, Foreign: !collation.IsSame(by, c.Collation)}
 }
 
 // runRouted runs the command, and notes to which shards a read of a sharded collection is sent.

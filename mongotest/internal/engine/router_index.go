@@ -50,5 +50,5 @@ func (r *request) checkKeyIndex(coll *store.Collection, names []string) error {
 // servesKey reports whether an index can serve a shard key.
 func servesKey(key router.Key, x *store.Index) bool {
 	return key.Serves(x.Spec.Key) && !x.IsMultikey() && !x.Spec.Sparse && x.Spec.Partial == nil &&
-		collation.Same(x.Spec.Collation, nil)
+		collation.IsSame(x.Spec.Collation, nil)
 }

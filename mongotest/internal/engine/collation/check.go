@@ -21,17 +21,18 @@ func (o *spec) checkLocale(d bson.D) error {
 	case o.locale == "":
 		return mongoerr.New(mongoerr.BadValue, "Field 'locale' cannot be the empty string in: %s", bsonval.Show(d))
 	case strings.Contains(o.locale, "\x00"):
-		return mongoerr.New(mongoerr.BadValue, "Field 'locale' cannot contain null byte. Collation spec: %s", bsonval.Show(d))
+		return mongoerr.New(mongoerr.BadValue,
+			"Field 'locale' cannot contain null byte. Collation spec: %s", bsonval.Show(d))
 	}
 	hint := ""
-	if near := nearest(o.locale); near != "" {
+	if near := suggestLocale(o.locale); near != "" {
 		hint = ". Did you mean '" + near + "'?"
 	}
 	return mongoerr.New(mongoerr.BadValue, "Field 'locale' is invalid in: %s%s", bsonval.Show(d), hint)
 }
 
-// nearest returns the locale that ICU has in the place of one that it hasn't: without the country.
-func nearest(locale string) string {
+// suggestLocale returns the locale that ICU has in the place of one that it hasn't: without the country.
+func suggestLocale(locale string) string {
 	language, _, _ := strings.Cut(strings.ToLower(strings.ReplaceAll(locale, "-", "_")), "_")
 	if isUntailored(language) || tailored[language] != "" || slices.Contains(known, language) {
 		return language
@@ -39,8 +40,8 @@ func nearest(locale string) string {
 	return ""
 }
 
-// check refuses options that have no effect together, as MongoDB does.
-func (o *spec) check() error {
+// checkCombinations refuses options that have no effect together, as MongoDB does.
+func (o *spec) checkCombinations() error {
 	if o.backwards && o.strength == 1 {
 		return mongoerr.New(mongoerr.BadValue, "'backwards' is invalid with 'strength' of 1 in: %s",
 			bsonval.Show(o.document()))
@@ -53,10 +54,12 @@ func (o *spec) check() error {
 	return nil
 }
 
-// checkServed refuses the options that x/text's tables can't do as ICU does them.
+// checkServed refuses the options that x/text's tables can't do as ICU does them. The error names the option, so that
+// a test doesn't pass with another order than production has.
 func (o *spec) checkServed() error {
 	refused := func(what string) error {
-		return mongoerr.New(mongoerr.NotImplemented, "the collation's %s isn't implemented by the embedded engine", what)
+		return mongoerr.New(mongoerr.NotImplemented,
+			"the collation's %s isn't implemented by the embedded engine", what)
 	}
 	switch {
 	case o.caseLevel && !isUntailored(o.locale):

@@ -1,16 +1,37 @@
 // Package collation compares strings by the rules of a language, as MongoDB's collations do
 // (https://www.mongodb.com/docs/manual/reference/collation/).
 //
-// MongoDB uses ICU 57. This package uses the tables of golang.org/x/text/collate, and builds the
-// keys itself, since x/text knows neither ICU's case level nor its caseFirst, and puts "0a" after
-// "1a" by numbers. What these tables can't do as ICU does it is refused by name.
+// A collation as a command has it, and as listCollections shows it, complete:
 //
-// # Keys
+//	{locale: "de", strength: 2}
+//	{locale: "de", caseLevel: false, caseFirst: "off", strength: 2, numericOrdering: false,
+//	 alternate: "non-ignorable", maxVariable: "punct", normalization: false, backwards: false, version: "57.1"}
 //
-// A [Collator] turns a string into a key, whose bytes are in the order of the strings. Everything
-// else follows from that: [Collator.Index] puts the keys in the place of a value's strings, and
-// the results compare as package bsonval compares. An index holds such values. The nil Collator is
-// the simple collation, for which a string is its own key.
+// A [Collator] turns a string into a key, whose bytes are in the order of the strings. Everything else follows from
+// that: [Collator.Index] puts the keys in the place of a value's strings, and the results compare as package bsonval
+// compares. An index holds such values.
+//
+// The steps from a document to a key:
+//
+//  1. [Parse] reads the document, fills in the defaults, and refuses what MongoDB refuses, with its codes (spec.go,
+//     check.go).
+//  2. It refuses by name what MongoDB has and this package doesn't. MongoDB uses ICU 57. This package uses the
+//     tables of golang.org/x/text/collate, and builds the keys itself, since x/text knows neither ICU's case level
+//     nor its caseFirst, and puts "0a" after "1a" by numbers. What these tables can't do as ICU does it is refused
+//     (locale.go, checkServed).
+//  3. [Collator.Key] asks x/text for the weights of a string, level by level, and joins the levels that the
+//     strength wants (key.go): base letters, accents, cases, punctuation, code points.
+//
+// Invariants:
+//
+//   - Keys compare byte by byte as their strings do. Two keys are equal exactly if their strings are equal under
+//     the collation.
+//   - A key isn't valid UTF-8. It must never be sent to a client; [Hex] makes it printable, for explain.
+//   - The nil Collator is the simple collation, for which a string is its own key.
+//   - Equal documents give the same Collator, and [IsSame] tells whether an index can serve a query.
+//   - A Collator is immutable and safe for concurrent use.
+//
+// The engine's commands parse collations. Indexes, queries, updates, pipelines and expressions compare by them.
 package collation
 
 import (
@@ -34,7 +55,8 @@ type Collator struct {
 // collators holds one Collator for each spec, since its workers are costly to make.
 var collators sync.Map // spec to *Collator
 
-func of(s spec) *Collator {
+// findCollator returns the one Collator of a spec.
+func findCollator(s spec) *Collator {
 	c, ok := collators.Load(s)
 	if !ok {
 		c, _ = collators.LoadOrStore(s, &Collator{spec: s})
@@ -42,9 +64,9 @@ func of(s spec) *Collator {
 	return c.(*Collator)
 }
 
-// Same reports whether two collators are the same collation. An index serves a query's strings
+// IsSame reports whether two collators are the same collation. An index serves a query's strings
 // only then.
-func Same(a, b *Collator) bool { return a == b || a != nil && b != nil && a.spec == b.spec }
+func IsSame(a, b *Collator) bool { return a == b || a != nil && b != nil && a.spec == b.spec }
 
 // Document returns the complete collation document, as listCollections and listIndexes show it.
 func (c *Collator) Document() bson.D {

@@ -78,7 +78,11 @@ func TestOrder(t *testing.T) {
 		{"zeros are 0", `{"locale":"en","numericOrdering":true}`, "000", "0", 0},
 		{"each part of a version is a number", `{"locale":"en","numericOrdering":true}`, "v0.10", "v0.9", 1},
 		{"a minus is no sign", `{"locale":"en","numericOrdering":true}`, "-2", "-10", -1},
-		{"digits of other scripts are numbers", `{"locale":"en","numericOrdering":true,"strength":1}`, "१०", "9", 1},
+		{
+			reason: "digits of other scripts are numbers",
+			spec:   `{"locale":"en","numericOrdering":true,"strength":1}`,
+			a:      "१०", b: "9", want: 1,
+		},
 		{"and equal", `{"locale":"en","numericOrdering":true,"strength":1}`, "१०", "10", 0},
 		{"numbers before letters", `{"locale":"en","numericOrdering":true}`, "9999", "a", -1},
 
@@ -129,10 +133,11 @@ func TestOrder(t *testing.T) {
 
 var specs = []string{
 	`{"locale":"simple"}`, `{"locale":"en"}`, `{"locale":"en","strength":1}`, `{"locale":"en","strength":2}`,
-	`{"locale":"en","strength":5}`, `{"locale":"en","strength":1,"caseLevel":true}`, `{"locale":"en","caseFirst":"upper"}`,
-	`{"locale":"de@collation=phonebook"}`, `{"locale":"en","numericOrdering":true}`,
-	`{"locale":"en","alternate":"shifted","strength":4}`, `{"locale":"fr_CA"}`, `{"locale":"hu"}`,
-	`{"locale":"cs","strength":2}`, `{"locale":"tr","alternate":"shifted","numericOrdering":true}`,
+	`{"locale":"en","strength":5}`, `{"locale":"en","strength":1,"caseLevel":true}`,
+	`{"locale":"en","caseFirst":"upper"}`, `{"locale":"de@collation=phonebook"}`,
+	`{"locale":"en","numericOrdering":true}`, `{"locale":"en","alternate":"shifted","strength":4}`,
+	`{"locale":"fr_CA"}`, `{"locale":"hu"}`, `{"locale":"cs","strength":2}`,
+	`{"locale":"tr","alternate":"shifted","numericOrdering":true}`,
 }
 
 func randomString(r *rand.Rand) string {
@@ -154,7 +159,8 @@ func TestKeys(t *testing.T) {
 			a, b, c := randomString(r), randomString(r), randomString(r)
 			n := by.Compare(a, b)
 			if n != cmp.Compare(by.Key(a), by.Key(b)) || n != -by.Compare(b, a) {
-				t.Fatalf("%s: %q and %q compare as %d, their keys %x and %x otherwise", spec, a, b, n, by.Key(a), by.Key(b))
+				t.Fatalf("%s: %q and %q compare as %d, their keys %x and %x otherwise", spec, a, b,
+					n, by.Key(a), by.Key(b))
 			}
 			if n <= 0 && by.Compare(b, c) <= 0 && by.Compare(a, c) > 0 {
 				t.Fatalf("%s: %q, %q and %q aren't in an order", spec, a, b, c)
@@ -251,7 +257,11 @@ func TestParse(t *testing.T) {
 		{"another version", `{"locale":"en","version":"58"}`, mongoerr.IncompatibleCollationVersion},
 		{"caseLevel of letters of the language", `{"locale":"sv","caseLevel":true}`, mongoerr.NotImplemented},
 		{"caseFirst of letters of the language", `{"locale":"es","caseFirst":"upper"}`, mongoerr.NotImplemented},
-		{"spaces alone shifted", `{"locale":"en","alternate":"shifted","maxVariable":"space"}`, mongoerr.NotImplemented},
+		{
+			reason: "spaces alone shifted",
+			spec:   `{"locale":"en","alternate":"shifted","maxVariable":"space"}`,
+			code:   mongoerr.NotImplemented,
+		},
 	} {
 		if _, err := Parse(document(t, c.spec), "collation"); mongoerr.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", c.reason, err)
@@ -264,8 +274,8 @@ func TestParse(t *testing.T) {
 		Document(); !slices.EqualFunc(got, want, func(a, b bson.E) bool { return a == b }) {
 		t.Errorf("complete document: %v", got)
 	}
-	if !Same(parse(t, `{"locale":"en"}`), parse(t, `{"locale":"en","strength":3,"version":"57.1"}`)) ||
-		Same(nil, parse(t, `{"locale":"en"}`)) {
+	if !IsSame(parse(t, `{"locale":"en"}`), parse(t, `{"locale":"en","strength":3,"version":"57.1"}`)) ||
+		IsSame(nil, parse(t, `{"locale":"en"}`)) {
 		t.Error("the same collation isn't the one with the same complete document")
 	}
 }

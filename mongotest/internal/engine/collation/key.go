@@ -16,7 +16,8 @@ type worker struct {
 	levels levels
 }
 
-func (c *Collator) worker() *worker {
+// takeWorker returns a worker of the pool, or a new one. Its caller puts it back.
+func (c *Collator) takeWorker() *worker {
 	if w, ok := c.workers.Get().(*worker); ok {
 		return w
 	}
@@ -29,14 +30,14 @@ func (c *Collator) Key(s string) string {
 	if c == nil {
 		return s
 	}
-	w := c.worker()
-	w.levels.reset()
+	w := c.takeWorker()
+	w.levels.resetLevels()
 	if c.spec.numericOrdering {
 		w.addWithNumbers(s)
 	} else {
-		w.add(s)
+		w.addWeights(s)
 	}
-	key := string(w.levels.key(&c.spec, s))
+	key := string(w.levels.joinLevels(&c.spec, s))
 	c.workers.Put(w)
 	return key
 }
@@ -50,13 +51,14 @@ type levels struct {
 	out        []byte
 }
 
-func (l *levels) reset() {
+// resetLevels empties the lists and keeps their memory.
+func (l *levels) resetLevels() {
 	l.primary, l.secondary, l.tertiary, l.quaternary = l.primary[:0], l.secondary[:0], l.tertiary[:0], l.quaternary[:0]
 }
 
-// add appends the weights of a string. The table's key has the levels one after the other: the
+// addWeights appends the weights of a string. The table's key has the levels one after the other: the
 // first two end with a weight of 0, the third with a 0 byte or the key.
-func (w *worker) add(s string) {
+func (w *worker) addWeights(s string) {
 	if s == "" {
 		return
 	}
@@ -88,17 +90,17 @@ func (w *worker) add(s string) {
 // addWithNumbers appends the weights of a string whose digits make numbers.
 func (w *worker) addWithNumbers(s string) {
 	for s != "" {
-		n := digits(s, false)
-		w.add(s[:n])
+		n := countDigits(s, false)
+		w.addWeights(s[:n])
 		s = s[n:]
-		n = digits(s, true)
+		n = countDigits(s, true)
 		w.addNumber(s[:n])
 		s = s[n:]
 	}
 }
 
-// digits returns how many bytes of digits s begins with; with no digits, how many of others.
-func digits(s string, wanted bool) int {
+// countDigits returns how many bytes of digits s begins with; with no digits, how many of others.
+func countDigits(s string, wanted bool) int {
 	for i, r := range s {
 		if unicode.Is(unicode.Nd, r) != wanted {
 			return i
@@ -120,7 +122,7 @@ var zero = [2]byte{0x14, 0xe6}
 func (w *worker) addNumber(s string) {
 	var values []byte
 	for _, r := range s {
-		values = append(values, digit(r))
+		values = append(values, digitValue(r))
 	}
 	for more := len(values) > 0; more; more = len(values) > 0 {
 		for len(values) > 0 && values[0] == 0 {
@@ -139,8 +141,8 @@ func (w *worker) addNumber(s string) {
 	}
 }
 
-// digit returns the value of a decimal digit. Unicode has them in rows from 0 to 9.
-func digit(r rune) byte {
+// digitValue returns the value of a decimal digit. Unicode has them in rows from 0 to 9.
+func digitValue(r rune) byte {
 	if r < utf8.RuneSelf {
 		return byte(r - '0')
 	}
@@ -157,8 +159,8 @@ func digit(r rune) byte {
 	return 0
 }
 
-// key puts the levels that count one after the other, with a weight of 0 in between.
-func (l *levels) key(o *spec, s string) []byte {
+// joinLevels puts the levels that count one after the other, with a weight of 0 in between.
+func (l *levels) joinLevels(o *spec, s string) []byte {
 	out := append(l.out[:0], l.primary...)
 	if o.strength >= 2 {
 		out = append(out, 0, 0)

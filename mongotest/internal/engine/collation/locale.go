@@ -24,21 +24,22 @@ var tailored = map[string]string{
 var known = []string{
 	"af", "am", "ar", "ar@collation=compat", "as", "az", "az@collation=search", "be", "bg", "bn",
 	"bn@collation=traditional", "bo", "bs", "bs@collation=search", "bs_Cyrl", "ca", "ca@collation=search", "chr", "cy",
-	"da", "da@collation=search", "de@collation=eor", "de@collation=search", "de_AT@collation=phonebook", "dsb", "dz", "ee",
-	"el", "en_US_POSIX", "eo", "es@collation=search", "es@collation=traditional", "et", "fa", "fa_AF", "fi",
-	"fi@collation=search", "fi@collation=traditional", "fil", "fo", "fo@collation=search", "gl", "gl@collation=search",
-	"gu", "ha", "haw", "he", "he@collation=search", "hi", "hsb", "hy", "ig", "is@collation=search", "ja",
-	"ja@collation=unihan", "ka", "kk", "kl", "kl@collation=search", "km", "kn", "kn@collation=traditional", "ko",
-	"ko@collation=search", "ko@collation=searchjl", "ko@collation=unihan", "kok", "ky", "lkt", "ln",
-	"ln@collation=phonetic", "lo", "lv", "mk", "ml", "mn", "mr", "mt", "my", "nb", "nb@collation=search", "ne", "nn",
-	"nn@collation=search", "om", "or", "pa", "ps", "ru", "se", "se@collation=search", "si", "si@collation=dictionary",
-	"sk@collation=search", "smn", "smn@collation=search", "sq", "sr", "sr_Latn", "sr_Latn@collation=search",
-	"sv@collation=search", "sv@collation=standard", "ta", "te", "th", "to", "tr@collation=search", "uk", "ur", "vi",
-	"vi@collation=traditional", "wae", "wo", "yi", "yi@collation=search", "yo", "zh", "zh@collation=big5han",
-	"zh@collation=gb2312han", "zh@collation=pinyin", "zh@collation=stroke", "zh@collation=unihan", "zh@collation=zhuyin",
-	"zh_Hant", "zh_Hant@collation=pinyin",
+	"da", "da@collation=search", "de@collation=eor", "de@collation=search",
+	"de_AT@collation=phonebook", "dsb", "dz", "ee", "el", "en_US_POSIX", "eo", "es@collation=search",
+	"es@collation=traditional", "et", "fa", "fa_AF", "fi", "fi@collation=search", "fi@collation=traditional", "fil",
+	"fo", "fo@collation=search", "gl", "gl@collation=search", "gu", "ha", "haw", "he", "he@collation=search", "hi",
+	"hsb", "hy", "ig", "is@collation=search", "ja", "ja@collation=unihan", "ka", "kk", "kl", "kl@collation=search",
+	"km", "kn", "kn@collation=traditional", "ko", "ko@collation=search", "ko@collation=searchjl", "ko@collation=unihan",
+	"kok", "ky", "lkt", "ln", "ln@collation=phonetic", "lo", "lv", "mk", "ml", "mn", "mr", "mt", "my", "nb",
+	"nb@collation=search", "ne", "nn", "nn@collation=search", "om", "or", "pa", "ps", "ru", "se", "se@collation=search",
+	"si", "si@collation=dictionary", "sk@collation=search", "smn", "smn@collation=search", "sq", "sr", "sr_Latn",
+	"sr_Latn@collation=search", "sv@collation=search", "sv@collation=standard", "ta", "te", "th", "to",
+	"tr@collation=search", "uk", "ur", "vi", "vi@collation=traditional", "wae", "wo", "yi", "yi@collation=search", "yo",
+	"zh", "zh@collation=big5han", "zh@collation=gb2312han", "zh@collation=pinyin", "zh@collation=stroke",
+	"zh@collation=unihan", "zh@collation=zhuyin", "zh_Hant", "zh_Hant@collation=pinyin",
 }
 
+// isUntailored reports whether a locale has Unicode's own order.
 func isUntailored(locale string) bool { return slices.Contains(untailored, locale) }
 
 // tag returns the tag of the table that makes the weights.

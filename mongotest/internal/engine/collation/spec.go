@@ -21,25 +21,31 @@ const (
 	shifted    = "shifted"
 )
 
-// spec is a complete collation document.
+// spec is a complete collation document. It is comparable, because it is the key of the map of collators.
 type spec struct {
-	locale          string
-	caseLevel       bool
-	caseFirst       string
+	locale    string
+	caseLevel bool
+	caseFirst string
+	// strength says how many levels are compared: 1 base letters, 2 accents too, 3 cases too, 4 punctuation too if it
+	// is shifted, 5 code points too.
 	strength        int32
 	numericOrdering bool
-	alternate       string
-	maxVariable     string
-	normalization   bool
-	backwards       bool
+	// alternate says whether spaces and punctuation are compared as letters are, or only at strength 4 ("shifted").
+	alternate     string
+	maxVariable   string
+	normalization bool
+	// backwards says whether accents are compared from the end of the string, as French in Canada does.
+	backwards bool
 }
 
+// document returns the spec with all its fields, in MongoDB's order.
 func (o *spec) document() bson.D {
 	return bson.D{
-		{Key: "locale", Value: o.locale}, {Key: "caseLevel", Value: o.caseLevel}, {Key: "caseFirst", Value: o.caseFirst},
-		{Key: "strength", Value: o.strength}, {Key: "numericOrdering", Value: o.numericOrdering},
-		{Key: "alternate", Value: o.alternate}, {Key: "maxVariable", Value: o.maxVariable},
-		{Key: "normalization", Value: o.normalization}, {Key: "backwards", Value: o.backwards},
+		{Key: "locale", Value: o.locale}, {Key: "caseLevel", Value: o.caseLevel},
+		{Key: "caseFirst", Value: o.caseFirst}, {Key: "strength", Value: o.strength},
+		{Key: "numericOrdering", Value: o.numericOrdering}, {Key: "alternate", Value: o.alternate},
+		{Key: "maxVariable", Value: o.maxVariable}, {Key: "normalization", Value: o.normalization},
+		{Key: "backwards", Value: o.backwards},
 		{Key: "version", Value: Version},
 	}
 }
@@ -48,7 +54,7 @@ func (o *spec) document() bson.D {
 // document by the name of its place, such as "collation" or "create.collation".
 func Parse(d bson.D, place string) (*Collator, error) {
 	r := reader{doc: d, place: place}
-	o := r.read()
+	o := r.readSpec()
 	if r.err != nil {
 		return nil, r.err
 	}
@@ -62,13 +68,13 @@ func Parse(d bson.D, place string) (*Collator, error) {
 	if err := o.checkLocale(d); err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
+	if err := o.checkCombinations(); err != nil {
 		return nil, err
 	}
 	if err := o.checkServed(); err != nil {
 		return nil, err
 	}
-	return of(o), nil
+	return findCollator(o), nil
 }
 
 // reader reads a collation document, and keeps its first error.
@@ -78,13 +84,15 @@ type reader struct {
 	err   error
 }
 
+// fields are those that a collation document may have.
 var fields = []string{
 	"locale", "caseLevel", "caseFirst", "strength", "numericOrdering", "alternate", "maxVariable", "normalization",
 
 	"backwards", "version",
 }
 
-func (r *reader) read() spec {
+// readSpec reads all fields. It looks for unknown and repeated fields first.
+func (r *reader) readSpec() spec {
 	for i, e := range r.doc {
 		switch {
 		case !slices.Contains(fields, e.Key):
@@ -93,24 +101,25 @@ func (r *reader) read() spec {
 			r.fail(mongoerr.New(40413, "BSON field '%s.%s' is a duplicate field", r.place, e.Key))
 		}
 	}
-	o := spec{locale: r.text("locale", ""), caseLevel: r.boolean("caseLevel", false)}
-	if _, ok := r.get("locale"); !ok {
-		r.fail(mongoerr.New(mongoerr.IDLFailedToParse, "BSON field '%s.locale' is missing but a required field", r.place))
+	o := spec{locale: r.readText("locale", ""), caseLevel: r.readBool("caseLevel", false)}
+	if _, ok := r.getValue("locale"); !ok {
+		r.fail(mongoerr.New(mongoerr.IDLFailedToParse,
+			"BSON field '%s.locale' is missing but a required field", r.place))
 	}
-	o.caseFirst = r.among("caseFirst", off, upperFirst, "lower")
-	o.strength = r.strength()
-	o.numericOrdering = r.boolean("numericOrdering", false)
-	o.alternate = r.among("alternate", "non-ignorable", shifted)
-	o.maxVariable = r.among("maxVariable", "punct", "space")
-	o.normalization = r.boolean("normalization", false)
+	o.caseFirst = r.readWord("caseFirst", off, upperFirst, "lower")
+	o.strength = r.readStrength()
+	o.numericOrdering = r.readBool("numericOrdering", false)
+	o.alternate = r.readWord("alternate", "non-ignorable", shifted)
+	o.maxVariable = r.readWord("maxVariable", "punct", "space")
+	o.normalization = r.readBool("normalization", false)
 	if v, ok := bsonval.Get(r.doc, "backwards"); ok {
 		if _, isBool := v.(bool); !isBool {
 			r.fail(mongoerr.New(mongoerr.TypeMismatch,
 				"Field 'backwards' should be a boolean value, but found: %s", bsonval.TypeName(v)))
 		}
 	}
-	o.backwards = r.boolean("backwards", o.locale == "fr_CA")
-	if v := r.text("version", Version); v != Version {
+	o.backwards = r.readBool("backwards", o.locale == "fr_CA")
+	if v := r.readText("version", Version); v != Version {
 		r.fail(mongoerr.New(mongoerr.IncompatibleCollationVersion,
 			"Requested collation version %s but the only available collator "+
 				"version was %s. Requested collation spec: %s", v, Version, bsonval.Show(r.doc)))
@@ -118,49 +127,54 @@ func (r *reader) read() spec {
 	return o
 }
 
+// fail keeps the first error. Reading goes on with defaults, so that callers needn't look after each field.
 func (r *reader) fail(err error) {
 	if r.err == nil {
 		r.err = err
 	}
 }
 
-func (r *reader) get(name string) (any, bool) {
+// getValue returns a field's value. Null stands for a field that isn't there.
+func (r *reader) getValue(name string) (any, bool) {
 	v, ok := bsonval.Get(r.doc, name)
 	return v, ok && !bsonval.IsNullish(v)
 }
 
-func (r *reader) wrong(name string, v any, want string) {
+// failType keeps an error of a field that has the wrong type.
+func (r *reader) failType(name string, v any, want string) {
 	r.fail(mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type%s",
 		r.place, name, bsonval.TypeName(v), want))
 }
 
-func (r *reader) text(name, absent string) string {
-	v, ok := r.get(name)
+// readText reads a string, or returns absent for a field that isn't there.
+func (r *reader) readText(name, absent string) string {
+	v, ok := r.getValue(name)
 	if !ok {
 		return absent
 	}
 	s, ok := v.(string)
 	if !ok {
-		r.wrong(name, v, " 'string'")
+		r.failType(name, v, " 'string'")
 	}
 	return s
 }
 
-func (r *reader) boolean(name string, absent bool) bool {
-	v, ok := r.get(name)
+// readBool reads a boolean, or returns absent for a field that isn't there.
+func (r *reader) readBool(name string, absent bool) bool {
+	v, ok := r.getValue(name)
 	if !ok {
 		return absent
 	}
 	b, ok := v.(bool)
 	if !ok {
-		r.wrong(name, v, " 'bool'")
+		r.failType(name, v, " 'bool'")
 	}
 	return b
 }
 
-// among reads one of several words. The first is the default.
-func (r *reader) among(name string, words ...string) string {
-	s := r.text(name, words[0])
+// readWord reads one of several words. The first is the default.
+func (r *reader) readWord(name string, words ...string) string {
+	s := r.readText(name, words[0])
 	if r.err == nil && !slices.Contains(words, s) {
 		r.fail(mongoerr.New(mongoerr.BadValue,
 			"Enumeration value '%s' for field '%s.%s' is not a valid value.", s, r.place, name))
@@ -168,13 +182,15 @@ func (r *reader) among(name string, words ...string) string {
 	return s
 }
 
-func (r *reader) strength() int32 {
-	v, ok := r.get("strength")
+// readStrength reads a number from 1 to 5; 3 by default. MongoDB takes doubles and cuts them off. 0 is refused with
+// another code than numbers out of range.
+func (r *reader) readStrength() int32 {
+	v, ok := r.getValue("strength")
 	if !ok {
 		return 3
 	}
 	if !bsonval.IsNumber(v) {
-		r.wrong("strength", v, "s '[long, int, decimal, double]'")
+		r.failType("strength", v, "s '[long, int, decimal, double]'")
 		return 0
 	}
 	f, _ := bsonval.Float(v)

@@ -48,7 +48,7 @@ func Build(w *store.Writer, ns store.Namespace, s *store.IndexSpec) (bool, error
 	for _, x := range w.Collection(ns).Indexes {
 		old := x.Spec
 		equal := bsonval.Equal(old.Key, s.Key) || isSameKey(old.Key, s.Key)
-		sameKey := equal && collation.Same(old.Collation, s.Collation)
+		sameKey := equal && collation.IsSame(old.Collation, s.Collation)
 		switch same := hasSameOptions(old, s); {
 		case sameKey && (old.Name == store.IDIndex || old.Clustered):
 			return false, nil

@@ -80,7 +80,7 @@ func newCandidate(
 	x *store.Index, wide, tight, element map[string][]query.Interval, sort bson.D, by *collation.Collator,
 ) *candidate {
 	c := &candidate{
-		foreign: !collation.Same(x.Spec.Collation, by),
+		foreign: !collation.IsSame(x.Spec.Collation, by),
 		scan:    &Scan{Index: x, bounds: make([]bounds, len(x.Spec.Fields))},
 		left:    1,
 	}
@@ -265,7 +265,7 @@ func complete(x *store.Index, filter bson.D, wide map[string][]query.Interval, b
 // another collation than the filter.
 func implies(filter bson.D, wide map[string][]query.Interval, spec *store.IndexSpec, by *collation.Collator) bool {
 	conditions := flatten(filter)
-	foreign := !collation.Same(spec.Collation, by)
+	foreign := !collation.IsSame(spec.Collation, by)
 	for _, want := range flatten(spec.Partial) {
 		if foreign && comparesStrings(want.Value) {
 			return false

@@ -52,7 +52,7 @@ func (p *Plan) useHint(natural int64) error {
 		if p.coll != nil {
 			for _, x := range p.coll.Indexes {
 				same := bsonval.Equal(x.Spec.Key, hint) && !x.Spec.Internal
-				if same && (index == nil || collation.Same(x.Spec.Collation, p.query.Matcher.Collation())) {
+				if same && (index == nil || collation.IsSame(x.Spec.Collation, p.query.Matcher.Collation())) {
 					index = x
 				}
 			}
