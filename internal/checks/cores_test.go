@@ -35,6 +35,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/cases",
 	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
+	"mongotest/internal/engine/fts",
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",

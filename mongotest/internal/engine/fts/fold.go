@@ -11,6 +11,7 @@ iìíîïĩīĭįǐȉȋḭḯỉị jĵǰ kķǩḱḳḵ lĺļľḷḹḻḽ m�
 sśŝşšșṡṣṥṧṩ tţťțṫṭṯṱẗ uùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự vṽṿ wŵẁẃẅẇẉẘ xẋẍ yýÿŷȳẏẙỳỵỷỹ zźżžẑẓẕ
 αάἀἁ εέ ηή ιίϊΐ οό υύϋΰ ωώ иѝй еѐё ії кќ гѓ уў`
 
+// plainLetters has the letter without its diacritic for each letter of accents, in both cases.
 var plainLetters = func() map[rune]rune {
 	out := map[rune]rune{}
 	for group := range strings.FieldsSeq(accents) {
@@ -25,12 +26,12 @@ var plainLetters = func() map[rune]rune {
 	return out
 }()
 
-// strip removes the diacritics of Latin, Greek and Cyrillic letters, and combining ones of any.
-func strip(s string) string {
+// stripDiacritics removes the diacritics of Latin, Greek and Cyrillic letters, and combining ones of any.
+func stripDiacritics(s string) string {
 	if isASCII(s) {
 		return s
 	}
-	return strings.Map(func(r rune) rune {
+	fold := func(r rune) rune {
 		if plain, ok := plainLetters[r]; ok {
 			return plain
 		}
@@ -38,9 +39,11 @@ func strip(s string) string {
 			return -1
 		}
 		return r
-	}, s)
+	}
+	return strings.Map(fold, s)
 }
 
+// isASCII reports whether s has no letter that could have a diacritic. Most texts need no copy then.
 func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= 0x80 {
@@ -50,5 +53,5 @@ func isASCII(s string) bool {
 	return true
 }
 
-// lower is s in lower case, as search without regard to case compares it.
-func lower(s string) string { return strings.ToLower(s) }
+// toLower is s in lower case, as search without regard to case compares it.
+func toLower(s string) string { return strings.ToLower(s) }

@@ -13,9 +13,10 @@ import (
 
 // Search is the condition of $text on the documents of a collection with a text index.
 type Search struct {
-	index  *Index
-	text   string
-	in     Language
+	index *Index
+	text  string
+	in    Language
+	// tell is what the search tells apart: $caseSensitive and $diacriticSensitive.
 	tell   sensitivity
 	terms  map[string]bool // as the index has them, one of which a document must have
 	wanted map[string]bool // the same as the search tells them apart
@@ -30,7 +31,9 @@ func Parse(arg any, x *Index) (*Search, error) {
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$text expects an object")
 	}
-	s := &Search{index: x, in: x.Language, terms: map[string]bool{}, wanted: map[string]bool{}, denied: map[string]bool{}}
+	s := &Search{
+		index: x, in: x.Language, terms: map[string]bool{}, wanted: map[string]bool{}, denied: map[string]bool{},
+	}
 	given := false
 	for _, f := range d {
 		text, isString := f.Value.(string)
@@ -65,13 +68,13 @@ func Parse(arg any, x *Index) (*Search, error) {
 	if !given {
 		return nil, mongoerr.New(mongoerr.NoSuchKey, "Missing expected field \"$search\"")
 	}
-	s.parse()
+	s.parseText()
 	return s, nil
 }
 
-// parse reads the text to search for: words, "phrases", and either with a - before it, which no document may have.
-// Words of a phrase that may occur are searched for too.
-func (s *Search) parse() {
+// parseText reads the text to search for: words, "phrases", and either with a - before it, which no document may
+// have. Words of a phrase that may occur are searched for too.
+func (s *Search) parseText() {
 	var words, denied strings.Builder
 	deny, quoted, spaced := false, false, true
 	begin := 0
@@ -120,7 +123,7 @@ func (s *Search) parse() {
 		spaced = false
 	}
 	collect := func(text string, tell sensitivity, into map[string]bool) {
-		s.in.tokens(text, tell, func(term string) bool { into[term] = true; return true })
+		s.in.walkTerms(text, tell, func(term string) bool { into[term] = true; return true })
 	}
 	collect(words.String(), sensitivity{}, s.terms)
 	collect(words.String(), s.tell, s.wanted)
@@ -141,12 +144,14 @@ func (s *Search) Describe() bson.D {
 	}
 	return bson.D{
 		{Key: "terms", Value: list(slices.Sorted(maps.Keys(s.wanted)))},
-		{Key: "negatedTerms", Value: list(slices.Sorted(maps.Keys(s.denied)))}, {Key: "phrases", Value: list(s.phrases)},
+		{Key: "negatedTerms", Value: list(slices.Sorted(maps.Keys(s.denied)))},
+		{Key: "phrases", Value: list(s.phrases)},
 		{Key: "negatedPhrases", Value: list(s.deniedPhrases)},
 	}
 }
 
-// Score returns how well the document matches: the sum of its terms' scores.
+// Score returns how well the document matches: the sum of its terms' scores. A document whose language field is wrong
+// scores 0; a write would have refused it.
 func (s *Search) Score(d bson.D) float64 {
 	scores, err := s.index.Terms(d)
 	if err != nil {
@@ -159,7 +164,8 @@ func (s *Search) Score(d bson.D) float64 {
 	return sum
 }
 
-// Match reports whether the document matches.
+// Match reports whether the document matches. It reads the document's texts again only for what the terms of the
+// index can't tell: cases, diacritics, phrases and denied words.
 func (s *Search) Match(d bson.D) bool {
 	if s.Score(d) == 0 {
 		return false
@@ -167,26 +173,29 @@ func (s *Search) Match(d bson.D) bool {
 	found := s.tell == sensitivity{}
 	left := slices.Clone(s.phrases)
 	refused := false
-	err := s.index.each(d, func(t text) bool {
-		t.language.tokens(t.s, s.tell, func(term string) bool {
+	checkText := func(t text) bool {
+		t.language.walkTerms(t.s, s.tell, func(term string) bool {
 			found = found || s.wanted[term]
 			refused = refused || s.denied[term]
 			return !refused
 		})
-		left = slices.DeleteFunc(left, func(p string) bool { return s.has(t.s, p) })
-		refused = refused || slices.ContainsFunc(s.deniedPhrases, func(p string) bool { return s.has(t.s, p) })
+		left = slices.DeleteFunc(left, func(p string) bool { return s.containsPhrase(t.s, p) })
+		refused = refused ||
+			slices.ContainsFunc(s.deniedPhrases, func(p string) bool { return s.containsPhrase(t.s, p) })
 		return !refused
-	})
+	}
+	err := s.index.walkTexts(d, checkText)
 	return err == nil && found && !refused && len(left) == 0
 }
 
-// has reports whether a phrase occurs in a text.
-func (s *Search) has(text, phrase string) bool {
+// containsPhrase reports whether a phrase occurs in a text. Phrases aren't stemmed, and may begin or end within a
+// word.
+func (s *Search) containsPhrase(text, phrase string) bool {
 	if !s.tell.letters {
-		text, phrase = lower(text), lower(phrase)
+		text, phrase = toLower(text), toLower(phrase)
 	}
 	if !s.tell.diacritics {
-		text, phrase = strip(text), strip(phrase)
+		text, phrase = stripDiacritics(text), stripDiacritics(phrase)
 	}
 	return strings.Contains(text, phrase)
 }

@@ -41,10 +41,10 @@ func LanguageOf(name string) (Language, error) {
 // sensitivity says what a search tells apart.
 type sensitivity struct{ letters, diacritics bool }
 
-// tokens calls yield with the terms of a text: its words without the stop words, stemmed.
-func (l Language) tokens(text string, s sensitivity, yield func(term string) bool) {
-	for word := range strings.FieldsFuncSeq(text, l.separates) {
-		small := lower(word)
+// walkTerms calls yield with the terms of a text: its words without the stop words, stemmed.
+func (l Language) walkTerms(text string, s sensitivity, yield func(term string) bool) {
+	for word := range strings.FieldsFuncSeq(text, l.isSeparator) {
+		small := toLower(word)
 		if l == English && stopWords[small] {
 			continue
 		}
@@ -55,7 +55,7 @@ func (l Language) tokens(text string, s sensitivity, yield func(term string) boo
 			small = Stem(small) // which tells diacritics apart
 		}
 		if !s.diacritics {
-			small = strip(small)
+			small = stripDiacritics(small)
 		}
 		if !yield(small) {
 			return
@@ -63,25 +63,29 @@ func (l Language) tokens(text string, s sensitivity, yield func(term string) boo
 	}
 }
 
+// separators are the classes of characters that end a word.
 var separators = []*unicode.RangeTable{
 	unicode.White_Space, unicode.Pattern_Syntax, unicode.Terminal_Punctuation, unicode.Quotation_Mark,
 	unicode.Dash, unicode.Hyphen,
 }
 
-func (l Language) separates(r rune) bool {
+// isSeparator reports whether a character ends a word. In English an apostrophe doesn't: the stemmer removes it.
+func (l Language) isSeparator(r rune) bool {
 	return (r != '\'' || l != English) && unicode.IsOneOf(separators, r)
 }
 
+// stopWords are the words of English that no index has.
 var stopWords = func() map[string]bool {
 	out := map[string]bool{}
 	for word := range strings.FieldsSeq(`
-		i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its itself
-		they them their theirs themselves what which who whom this that these those am is are was were be been being have has had
-		having do does did doing would should could ought i'm you're he's she's it's we're they're i've you've we've they've i'd
-		you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't hasn't haven't hadn't
-		doesn't don't didn't won't wouldn't shan't shouldn't can't cannot couldn't mustn't let's that's who's what's here's there's
-		when's where's why's how's a an the and but if or because as until while of at by for with about against between into
-		through during before after above below to from up down in out on off over under again further then once here there when
+		i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+		herself it its itself they them their theirs themselves what which who whom this that these those am is are
+		was were be been being have has had having do does did doing would should could ought i'm you're he's she's
+		it's we're they're i've you've we've they've i'd you'd he'd she'd we'd they'd i'll you'll he'll she'll we'll
+		they'll isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't won't wouldn't shan't
+		shouldn't can't cannot couldn't mustn't let's that's who's what's here's there's when's where's why's how's
+		a an the and but if or because as until while of at by for with about against between into through during
+		before after above below to from up down in out on off over under again further then once here there when
 		where why how all any both each few more most other some such no nor not only own same so than too very`) {
 		out[word] = true
 	}
