@@ -39,6 +39,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",
+	"mongotest/internal/engine/projection",
 	"mongotest/internal/engine/specs",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",

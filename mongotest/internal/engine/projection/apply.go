@@ -19,8 +19,9 @@ const (
 
 // node is a field in the tree of a projection.
 type node struct {
-	name     string
-	kind     kind
+	name string
+	kind kind
+	// expr is the value of a computed field, window the part of a sliced one.
 	expr     expr.Expr
 	window   window
 	children []*node
@@ -28,9 +29,9 @@ type node struct {
 	keeps    bool // it or something below it is named or sliced
 }
 
-// child returns the child of that name, made when it isn't there.
-func (n *node) child(name string) *node {
-	if c := n.find(name); c != nil {
+// ensureChild returns the child of that name, made when it isn't there.
+func (n *node) ensureChild(name string) *node {
+	if c := n.findChild(name); c != nil {
 		return c
 	}
 	c := &node{name: name}
@@ -38,7 +39,8 @@ func (n *node) child(name string) *node {
 	return c
 }
 
-func (n *node) find(name string) *node {
+// findChild returns the child of that name, nil if there is none.
+func (n *node) findChild(name string) *node {
 	for _, c := range n.children {
 		if c.name == name {
 			return c
@@ -47,17 +49,19 @@ func (n *node) find(name string) *node {
 	return nil
 }
 
-func (n *node) finish() {
+// summarize finds out for each node what is below it. Apply asks for it with each document.
+func (n *node) summarize() {
 	n.computes = n.kind == computed
 	n.keeps = n.kind == named || n.kind == sliced
 	for _, c := range n.children {
-		c.finish()
+		c.summarize()
 		n.computes = n.computes || c.computes
 		n.keeps = n.keeps || c.keeps
 	}
 }
 
-// Apply returns the projected document. The context's root is what expressions refer to.
+// Apply returns the projected document. The context's root is what expressions refer to. Inclusion or exclusion comes
+// first: a computed field may have the name of one that was dropped.
 func (f *Fields) Apply(c *expr.Context, doc bson.D) (bson.D, error) {
 	out := doc
 	switch {
@@ -69,13 +73,16 @@ func (f *Fields) Apply(c *expr.Context, doc bson.D) (bson.D, error) {
 	if !f.root.computes {
 		return out, nil
 	}
-	return compute(c, f.root, out)
+	return computeFields(c, f.root, out)
 }
 
+// includeFrom returns the fields of a document that the children of a node include. _id is included at the top
+// without being named. A computed field is left out here, and set afterwards: its old value must not stay if the
+// expression gives nothing.
 func (f *Fields) includeFrom(n *node, d bson.D, top bool) bson.D {
 	out := make(bson.D, 0, min(len(d), len(n.children)+1))
 	for _, e := range d {
-		c := n.find(e.Key)
+		c := n.findChild(e.Key)
 		switch {
 		case c == nil:
 			if !top || e.Key != "_id" || f.noID {
@@ -84,8 +91,9 @@ func (f *Fields) includeFrom(n *node, d bson.D, top bool) bson.D {
 		case c.kind == computed:
 			continue
 		case c.kind == sliced:
-			e.Value = c.window.of(e.Value)
+			e.Value = c.window.cutArray(e.Value)
 		case c.kind == inner:
+			// A scalar has nothing below it to include, so the field goes. A document or an array stays, if empty.
 			v := f.includeIn(c, e.Value)
 			if bsonval.IsMissing(v) {
 				continue
@@ -97,6 +105,8 @@ func (f *Fields) includeFrom(n *node, d bson.D, top bool) bson.D {
 	return out
 }
 
+// includeIn returns what an inner node includes of a value: of a document, or of each document in an array. Of any
+// other value nothing is left, which the caller sees as missing.
 func (f *Fields) includeIn(n *node, v any) any {
 	switch x := v.(type) {
 	case bson.D:
@@ -117,16 +127,18 @@ func (f *Fields) includeIn(n *node, v any) any {
 	return bsonval.Missing
 }
 
+// excludeFrom returns the fields of a document without those that the children of a node exclude. Fields keep their
+// order, and those that nothing is said of are shared with the document.
 func excludeFrom(n *node, d bson.D) bson.D {
 	out := make(bson.D, 0, len(d))
 	for _, e := range d {
-		c := n.find(e.Key)
+		c := n.findChild(e.Key)
 		switch {
-		case c == nil || !c.keeps:
+		case c == nil || !c.keeps: // nothing is said of it, or it is only computed
 		case c.kind == named:
 			continue
 		case c.kind == sliced:
-			e.Value = c.window.of(e.Value)
+			e.Value = c.window.cutArray(e.Value)
 		case c.kind == inner:
 			e.Value = excludeIn(c, e.Value)
 		}
@@ -135,6 +147,7 @@ func excludeFrom(n *node, d bson.D) bson.D {
 	return out
 }
 
+// excludeIn is excludeFrom for a value: a document, or each document in an array. Any other value stays.
 func excludeIn(n *node, v any) any {
 	switch x := v.(type) {
 	case bson.D:
@@ -149,8 +162,10 @@ func excludeIn(n *node, v any) any {
 	return v
 }
 
-// compute sets the computed fields: in their places where they are, else at the end.
-func compute(c *expr.Context, n *node, d bson.D) (bson.D, error) {
+// computeFields sets the computed fields: in their places where they are, else at the end. A value that is missing,
+// such as $$REMOVE, removes the field.
+func computeFields(c *expr.Context, n *node, d bson.D) (bson.D, error) {
+	// A copy, since d may be the caller's document: without an inclusion or exclusion nothing has copied it before.
 	out := make(bson.D, len(d), len(d)+len(n.children))
 	copy(out, d)
 	for _, child := range n.children {
@@ -179,13 +194,15 @@ func compute(c *expr.Context, n *node, d bson.D) (bson.D, error) {
 	return out, nil
 }
 
+// computeValue returns the new value of a field. Computed fields below an array are set in each of its elements; what
+// is no document becomes one.
 func computeValue(c *expr.Context, n *node, old any) (any, error) {
 	if n.kind == computed {
 		return n.expr.Eval(c)
 	}
 	switch x := old.(type) {
 	case bson.D:
-		return compute(c, n, x)
+		return computeFields(c, n, x)
 	case bson.A:
 		out := make(bson.A, len(x))
 		for i, item := range x {
@@ -200,5 +217,5 @@ func computeValue(c *expr.Context, n *node, old any) (any, error) {
 		}
 		return out, nil
 	}
-	return compute(c, n, nil)
+	return computeFields(c, n, nil)
 }

@@ -9,8 +9,10 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// firstMatch is the $elemMatch projection: the first element that matches, as an array of one.
+// firstMatch is the $elemMatch projection: the first element that matches, as an array of one. It is an expression,
+// so that it is computed from the document as it was.
 type firstMatch struct {
+	// name is the array's field, m the query that has the $elemMatch on it.
 	name string
 	m    *query.Matcher
 }
@@ -30,11 +32,13 @@ func (f firstMatch) Eval(c *expr.Context) (any, error) {
 	return bson.A{a[i]}, nil
 }
 
-// window is the $slice projection: skip from the start, or from the end when
-// negative, then at most limit elements.
+// window is the $slice projection: skip from the start, or from the end when negative, then at most limit elements. A
+// window beyond the array gives an empty array.
 type window struct{ skip, limit int64 }
 
-// parseWindow returns false when the argument isn't find's form but may be the expression's.
+// parseWindow reads the argument of $slice. It returns false when the argument isn't find's form but may be the
+// expression's, such as an array of three. One number is the count of elements from the start, or from the end when
+// negative; two are the elements to skip and the limit.
 func parseWindow(arg any) (window, bool, error) {
 	if n, ok := bsonval.TruncInt64(arg); ok {
 		n = min(max(n, -1<<31), 1<<31)
@@ -57,13 +61,14 @@ func parseWindow(arg any) (window, bool, error) {
 		return window{}, false, nil
 	}
 	if limit <= 0 {
-		return window{}, false, mongoerr.New(28724, "Invalid $slice syntax: the limit must be positive, found %d", limit)
+		return window{}, false, mongoerr.New(28724,
+			"Invalid $slice syntax: the limit must be positive, found %d", limit)
 	}
 	return window{skip, limit}, true, nil
 }
 
-// of applies the window to an array, or to what an array within a path leads to.
-func (w window) of(v any) any {
+// cutArray applies the window to an array. Any other value stays as it is.
+func (w window) cutArray(v any) any {
 	a, ok := v.(bson.A)
 	if !ok {
 		return v

@@ -1,11 +1,43 @@
-// Package projection parses and applies projections: those of find, and the
-// stages of an aggregation or a pipeline update that work on one document's
-// fields ($project, $addFields, $unset).
+// Package projection parses and applies projections: the projection of find, and the stages of an aggregation or a
+// pipeline update that work on one document's fields ($project, $addFields, $unset, $replaceRoot).
 //
 // The manual's pages on projecting fields
-// (https://www.mongodb.com/docs/manual/tutorial/project-fields-from-query-results/)
-// and on $project decide
+// (https://www.mongodb.com/docs/manual/tutorial/project-fields-from-query-results/) and on $project decide
 // (https://www.mongodb.com/docs/manual/reference/operator/aggregation/project/).
+//
+// A projection, the tree that it becomes, and what it does:
+//
+//	{a: 1, "b.c": 1, "b.d": {$add: ["$x", 1]}}
+//
+//	root ─┬─ _id  (kept unless it is excluded)
+//	      ├─ a    named
+//	      └─ b    inner ─┬─ c  named
+//	                     └─ d  computed: $add
+//
+//	{_id: 1, a: 2, b: {c: 3, e: 4}, x: 5}  →  {_id: 1, a: 2, b: {c: 3, d: 6}}
+//
+// The steps:
+//
+//  1. A builder reads the fields one by one, puts each into the tree, and refuses what MongoDB refuses, with its
+//     codes (parse.go). find has operators of its own: $elemMatch, $slice and a path that ends with ".$"
+//     (array.go).
+//  2. When all are read, the builder knows whether the projection includes or excludes: the first field other than
+//     _id decides.
+//  3. [Fields.Apply] goes through a document and the tree together: it keeps or drops fields, and then sets
+//     computed ones (apply.go).
+//  4. The positional operator comes last, since it needs the array element that the query matched.
+//
+// Invariants:
+//
+//   - A parsed projection never changes. Several goroutines may apply it.
+//   - The document that is projected isn't changed; the result shares with it what it can.
+//   - A path goes through arrays: each element that is a document is projected by itself.
+//   - Included fields stay in the document's order. Computed fields that the document lacks come behind, in the
+//     projection's order.
+//   - Expressions see the whole document as it was, not what earlier fields of the projection computed.
+//
+// find, findAndModify and the stages of package pipeline call this package. It calls expr for expressions, and query
+// for $elemMatch and ".$".
 package projection
 
 import (
@@ -22,13 +54,17 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// Projection is a parsed find projection. It is immutable and safe for concurrent use.
+// Projection is a parsed find projection. It is immutable and safe for concurrent use: each Apply makes a context of
+// its own from base.
 type Projection struct {
-	fields     *Fields
-	positional bsonval.Path // the path before ".$", nil when there is none
+	fields *Fields
+	// positional is the path before ".$", nil when there is none; matcher is the query that says which element stays.
+	positional bsonval.Path
 	matcher    *query.Matcher
-	base       *expr.Context
-	scored     bool // the matcher has a text search
+	// base is the context of expressions: $$NOW, variables and the watch of the command.
+	base *expr.Context
+	// scored is set if the matcher has a text search: {$meta: "textScore"} needs the score of each document then.
+	scored bool
 }
 
 // Parse parses a find projection. m is the query it belongs to, which the
@@ -44,11 +80,14 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 	if m != nil {
 		vars = m.Vars()
 	}
-	b := builder{find: true, root: &node{}, scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(m.Collation())}
+	b := builder{
+		find: true, root: &node{},
+		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(m.Collation()),
+	}
 	if m != nil && m.Text(false) != nil {
 		b.scope = b.scope.Scored()
 	}
-	if err := b.document("", spec); err != nil {
+	if err := b.addDocument("", spec); err != nil {
 		return nil, err
 	}
 	if b.positional != nil && m == nil {
@@ -64,7 +103,8 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 	}, nil
 }
 
-// Apply returns the projected document, which shares what it can with doc.
+// Apply returns the projected document, which shares what it can with doc. The positional operator works on the
+// result, in which its array is still whole: a path that ends with ".$" is an inclusion.
 func (p *Projection) Apply(doc bson.D) (bson.D, error) {
 	c := p.base.On(doc)
 	if p.scored {
@@ -79,21 +119,23 @@ func (p *Projection) Apply(doc bson.D) (bson.D, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := pick(out, p.positional, index)
+	v, err := pickElement(out, p.positional, index)
 	if err != nil {
 		return nil, err
 	}
 	return v.(bson.D), nil
 }
 
-// pick replaces the first array along the path by the array of its index-th element.
-func pick(v any, path bsonval.Path, index int) (any, error) {
+// pickElement replaces the first array along the path by the array of its index-th element. The index is that of the
+// first array that the query matched in, whichever field that was.
+func pickElement(v any, path bsonval.Path, index int) (any, error) {
 	switch x := v.(type) {
 	case bson.A:
 		switch {
 		case index < 0:
 			return nil, mongoerr.New(51246,
-				"Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array")
+				"Executor error during find command :: caused by :: positional operator '.$' couldn't find a "+
+					"matching element in the array")
 		case index >= len(x):
 			return nil, mongoerr.New(51247,
 				"Executor error during find command :: caused by :: positional operator '.$' element mismatch")
@@ -107,7 +149,7 @@ func pick(v any, path bsonval.Path, index int) (any, error) {
 		if !ok {
 			return v, nil
 		}
-		next, err := pick(inner, path[1:], index)
+		next, err := pickElement(inner, path[1:], index)
 		if err != nil {
 			return nil, err
 		}
@@ -116,39 +158,42 @@ func pick(v any, path bsonval.Path, index int) (any, error) {
 	return v, nil
 }
 
-// Fields is a parsed projection of fields: inclusion or exclusion, with computed fields.
+// Fields is a parsed projection of fields: inclusion or exclusion, with computed fields. An aggregation's stage has
+// nothing else; find's [Projection] adds the positional operator.
 type Fields struct {
 	root    *node
 	include bool // keep what is named, rather than what isn't
-	noID    bool // inclusion without _id
+	// noID is set for an inclusion without _id. An exclusion has _id in its tree instead.
+	noID bool
 }
 
-// ParseProject parses the argument of $project.
+// ParseProject parses the argument of $project. Errors begin with the stage's name, as MongoDB's do.
 func ParseProject(spec bson.D, s expr.Scope) (*Fields, error) {
 	if len(spec) == 0 {
 		return nil, mongoerr.New(51272,
 			"Invalid $project :: caused by :: projection specification must have at least one field")
 	}
 	b := builder{root: &node{}, scope: s}
-	if err := b.document("", spec); err != nil {
+	if err := b.addDocument("", spec); err != nil {
 		return nil, mongoerr.From(err).Prefix("Invalid $project :: caused by :: ")
 	}
 	return b.build(), nil
 }
 
-// ParseAddFields parses the argument of $addFields or $set.
+// ParseAddFields parses the argument of $addFields or $set. Every value is an expression, and everything else is
+// kept.
 func ParseAddFields(name string, spec bson.D, s expr.Scope) (*Fields, error) {
 	if len(spec) == 0 {
 		return nil, mongoerr.New(40177, "Invalid %s :: caused by :: specification must have at least one field", name)
 	}
 	b := builder{root: &node{}, scope: s, add: true}
-	if err := b.document("", spec); err != nil {
+	if err := b.addDocument("", spec); err != nil {
 		return nil, mongoerr.From(err).Prefix("Invalid %s :: caused by :: ", name)
 	}
 	return b.build(), nil
 }
 
-// ParseUnset parses the argument of $unset: a path or an array of paths.
+// ParseUnset parses the argument of $unset: a path or an array of paths. It is an exclusion of these.
 func ParseUnset(arg any) (*Fields, error) {
 	a, ok := arg.(bson.A)
 	if s, isString := arg.(string); isString {
@@ -164,9 +209,10 @@ func ParseUnset(arg any) (*Fields, error) {
 	for _, v := range a {
 		s, ok := v.(string)
 		if !ok {
-			return nil, mongoerr.New(31120, "$unset specification must be a string or an array containing only string values")
+			return nil, mongoerr.New(31120,
+				"$unset specification must be a string or an array containing only string values")
 		}
-		if err := b.field(s, int32(0)); err != nil {
+		if err := b.addField(s, int32(0)); err != nil {
 			return nil, mongoerr.From(err).Prefix("Invalid $unset :: caused by :: ")
 		}
 	}

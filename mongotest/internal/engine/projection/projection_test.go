@@ -90,7 +90,8 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown operator", "{a: {$foo: 1}}", 31325},
 		{"empty component", "{'a..b': 1}", 15998},
 	} {
-		if _, err := Parse(valuetest.Doc(c.spec), query.MustParse(valuetest.Doc("{x: 1}"))); mongoerr.CodeOf(err) != c.code {
+		if _, err := Parse(valuetest.Doc(c.spec),
+			query.MustParse(valuetest.Doc("{x: 1}"))); mongoerr.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// ParseReplaceRoot parses the argument of $replaceRoot or $replaceWith and
-// returns what the stage does with a document.
+// ParseReplaceRoot parses the argument of $replaceRoot or $replaceWith and returns what the stage does with a
+// document. The new root is the value of an expression, which must be a document: nothing of the old one stays.
 func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context, d bson.D) (bson.D, error), error) {
 	root := arg
 	if name == "$replaceRoot" {
@@ -21,7 +21,8 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 		root = bsonval.Missing
 		for _, f := range d {
 			if f.Key != "newRoot" {
-				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$replaceRoot.%s' is an unknown field.", f.Key)
+				return nil, mongoerr.New(mongoerr.IDLUnknownField,
+					"BSON field '$replaceRoot.%s' is an unknown field.", f.Key)
 			}
 			root = f.Value
 		}
