@@ -37,6 +37,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/tree",
 	"mongotest/internal/engine/fts",
 	"mongotest/internal/engine/interrupt",
+	"mongotest/internal/engine/jsonschema",
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",
 	"mongotest/internal/engine/projection",

@@ -1,5 +1,7 @@
 package jsonschema
 
+// This file has the keywords about arrays and documents, whose arguments are schemas themselves.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,17 +10,18 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pcre"
 )
 
+// parseItems reads one schema for all elements, or a list of schemas for the elements at the same positions.
 func parseItems(arg any, _ bson.D) (rule, error) {
 	list, isList := arg.(bson.A)
 	if !isList {
 		if _, ok := arg.(bson.D); !ok {
-			return nil, wrongType("items", "an array or an object")
+			return nil, failType("items", "an array or an object")
 		}
-		s, err := nested("items", arg)
+		s, err := parseNested("items", arg)
 		if err != nil {
 			return nil, err
 		}
-		return func(v any) bool { return eachFrom(v, 0, s.Match) }, nil
+		return func(v any) bool { return checkItems(v, 0, s.Match) }, nil
 	}
 	schemas := make([]*Schema, len(list))
 	for i, x := range list {
@@ -33,6 +36,7 @@ func parseItems(arg any, _ bson.D) (rule, error) {
 		}
 	}
 	return func(v any) bool {
+		// A shorter array passes, and what is behind the list is the matter of additionalItems.
 		a, _ := v.(bson.A)
 		for i, s := range schemas {
 			if i < len(a) && !s.Match(a[i]) {
@@ -43,8 +47,8 @@ func parseItems(arg any, _ bson.D) (rule, error) {
 	}, nil
 }
 
-// eachFrom reports whether all elements of an array from a position on pass.
-func eachFrom(v any, from int, pass func(any) bool) bool {
+// checkItems reports whether all elements of an array from a position on pass. What is no array passes.
+func checkItems(v any, from int, pass func(any) bool) bool {
 	a, _ := v.(bson.A)
 	for i := from; i < len(a); i++ {
 		if !pass(a[i]) {
@@ -54,9 +58,10 @@ func eachFrom(v any, from int, pass func(any) bool) bool {
 	return true
 }
 
-// parseAdditionalItems says something only beside a list of items.
+// parseAdditionalItems reads what the elements behind those of a list of items must be. It says something only beside
+// such a list.
 func parseAdditionalItems(arg any, all bson.D) (rule, error) {
-	pass, err := boolOrSchema("additionalItems", arg)
+	pass, err := parseBoolOrSchema("additionalItems", arg)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +70,11 @@ func parseAdditionalItems(arg any, all bson.D) (rule, error) {
 	if !ok {
 		return nil, nil
 	}
-	return func(v any) bool { return eachFrom(v, len(list), pass) }, nil
+	return func(v any) bool { return checkItems(v, len(list), pass) }, nil
 }
 
-// boolOrSchema is what passes for all values, for none, or for those that a schema lets through.
-func boolOrSchema(keyword string, arg any) (func(any) bool, error) {
+// parseBoolOrSchema reads what passes for all values, for none, or for those that a schema lets through.
+func parseBoolOrSchema(keyword string, arg any) (func(any) bool, error) {
 	switch arg := arg.(type) {
 	case bool:
 		return func(any) bool { return arg }, nil
@@ -80,14 +85,15 @@ func boolOrSchema(keyword string, arg any) (func(any) bool, error) {
 		}
 		return s.Match, nil
 	}
-	return nil, wrongType(keyword, "either an object or a boolean")
+	return nil, failType(keyword, "either an object or a boolean")
 }
 
+// parseUniqueItems reads uniqueItems: true refuses arrays with two equal elements, false says nothing.
 func parseUniqueItems(arg any, _ bson.D) (rule, error) {
 	on, ok := arg.(bool)
 	switch {
 	case !ok:
-		return nil, wrongType("uniqueItems", "a boolean")
+		return nil, failType("uniqueItems", "a boolean")
 	case !on:
 		return nil, nil
 	}
@@ -103,14 +109,17 @@ func parseUniqueItems(arg any, _ bson.D) (rule, error) {
 	}, nil
 }
 
-// property is the schema of the fields of one name, or of those that a pattern matches.
+// property is the schema of the fields of one name, or of those that a pattern matches. Both keywords share it
+// because a field that either of them names isn't additional.
 type property struct {
 	name    string
 	pattern pcre.Regexp // nil for one name
 	schema  *Schema
 }
 
-func (p property) is(name string) bool {
+// matchesName reports whether the property is about fields of that name. A pattern that takes too long matches
+// nothing.
+func (p property) matchesName(name string) bool {
 	if p.pattern != nil {
 		ok, _ := p.pattern.MatchString(name) // as in parsePattern
 		return ok
@@ -118,10 +127,11 @@ func (p property) is(name string) bool {
 	return p.name == name
 }
 
+// readProperties reads the argument of properties or patternProperties: a schema for each name or pattern.
 func readProperties(keyword string, arg any) ([]property, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, wrongType(keyword, "an object")
+		return nil, failType(keyword, "an object")
 	}
 	out := make([]property, len(d))
 	for i, e := range d {
@@ -144,13 +154,16 @@ func readProperties(keyword string, arg any) ([]property, error) {
 	return out, nil
 }
 
+// parseProperties reads the schemas of fields by their names.
 func parseProperties(arg any, _ bson.D) (rule, error) { return parseNamed("properties", arg) }
 
+// parsePatternProperties reads the schemas of fields by patterns that their names match.
 func parsePatternProperties(arg any, _ bson.D) (rule, error) {
 	return parseNamed("patternProperties", arg)
 }
 
-// parseNamed looks at the first field of a name, and at all whose names a pattern matches, as MongoDB does.
+// parseNamed looks at the first field of a name, and at all whose names a pattern matches, as MongoDB does. A
+// document may hold two fields of one name, although drivers don't make such documents.
 func parseNamed(keyword string, arg any) (rule, error) {
 	list, err := readProperties(keyword, arg)
 	if err != nil {
@@ -160,7 +173,8 @@ func parseNamed(keyword string, arg any) (rule, error) {
 		d, _ := v.(bson.D)
 		for i, e := range d {
 			for _, p := range list {
-				if p.is(e.Key) && !p.schema.Match(e.Value) && (p.pattern != nil || bsonval.Index(d, e.Key) == i) {
+				if p.matchesName(e.Key) && !p.schema.Match(e.Value) &&
+					(p.pattern != nil || bsonval.Index(d, e.Key) == i) {
 					return false
 				}
 			}
@@ -169,9 +183,10 @@ func parseNamed(keyword string, arg any) (rule, error) {
 	}, nil
 }
 
-// parseAdditionalProperties is about the fields that neither properties nor patternProperties name.
+// parseAdditionalProperties is about the fields that neither properties nor patternProperties name. It therefore
+// parses those two once more.
 func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
-	pass, err := boolOrSchema("additionalProperties", arg)
+	pass, err := parseBoolOrSchema("additionalProperties", arg)
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +199,7 @@ func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
 		for _, e := range d {
 			named := false
 			for _, p := range known {
-				named = named || p.is(e.Key)
+				named = named || p.matchesName(e.Key)
 			}
 			if !named && !pass(e.Value) {
 				return false
@@ -194,7 +209,7 @@ func parseAdditionalProperties(arg any, all bson.D) (rule, error) {
 	}, nil
 }
 
-// knownProperties are those that properties and patternProperties name.
+// knownProperties returns what properties and patternProperties name: the fields that aren't additional.
 func knownProperties(all bson.D) (known []property, err error) {
 	for _, keyword := range []string{"properties", "patternProperties"} {
 		v, ok := bsonval.Get(all, keyword)
@@ -210,15 +225,16 @@ func knownProperties(all bson.D) (known []property, err error) {
 	return known, nil
 }
 
+// parseRequired reads the names of fields that a document must have.
 func parseRequired(arg any, _ bson.D) (rule, error) {
-	names, err := texts("required", arg)
+	names, err := readNames("required", arg)
 	if err != nil {
 		return nil, err
 	}
 	return func(v any) bool { return hasAll(v, names) }, nil
 }
 
-// hasAll passes for what is no document too.
+// hasAll reports whether a document has all of the fields. What is no document passes.
 func hasAll(v any, names []string) bool {
 	d, ok := v.(bson.D)
 	for _, name := range names {
@@ -229,10 +245,12 @@ func hasAll(v any, names []string) bool {
 	return true
 }
 
+// parseDependencies reads, for a field's name, what must be true of documents that have the field: a schema, or a
+// list of other fields.
 func parseDependencies(arg any, _ bson.D) (rule, error) {
 	list, ok := arg.(bson.D)
 	if !ok {
-		return nil, wrongType("dependencies", "an object")
+		return nil, failType("dependencies", "an object")
 	}
 	rules := make([]rule, len(list))
 	for i, e := range list {
@@ -244,7 +262,7 @@ func parseDependencies(arg any, _ bson.D) (rule, error) {
 			}
 			rules[i] = s.Match
 		case bson.A:
-			names, err := texts("dependencies", x)
+			names, err := readNames("dependencies", x)
 			if err != nil {
 				return nil, err
 			}
@@ -256,6 +274,7 @@ func parseDependencies(arg any, _ bson.D) (rule, error) {
 	}
 	return func(v any) bool {
 		d, _ := v.(bson.D)
+		// The rule is asked about the whole document, not about the field that it depends on.
 		for i, e := range list {
 			if bsonval.Index(d, e.Key) >= 0 && !rules[i](v) {
 				return false
