@@ -36,6 +36,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
 	"mongotest/internal/engine/fts",
+	"mongotest/internal/engine/geo",
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/jsonschema",
 	"mongotest/internal/engine/operators",

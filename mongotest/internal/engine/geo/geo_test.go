@@ -22,14 +22,16 @@ func parse(t *testing.T, s string) *Geometry {
 }
 
 const (
-	square   = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]]}"
-	turned   = "{type: 'Polygon', coordinates: [[[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]]]}"
-	beside   = "{type: 'Polygon', coordinates: [[[10, 0], [20, 0], [20, 10], [10, 10], [10, 0]]]}"
-	across   = "{type: 'Polygon', coordinates: [[[5, 5], [15, 5], [15, 6], [5, 6], [5, 5]]]}"
-	inner    = "{type: 'Polygon', coordinates: [[[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]]}"
-	small    = "{type: 'Polygon', coordinates: [[[4.5, 4.5], [5.5, 4.5], [5.5, 5.5], [4.5, 5.5], [4.5, 4.5]]]}"
-	holed    = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]], [[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]]}"
-	several  = "{type: 'MultiPolygon', coordinates: [[[[0, 0], [1, 0], [1, 1], [0, 0]]], [[[5, 5], [6, 5], [6, 6], [5, 5]]]]}"
+	square = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]]]}"
+	turned = "{type: 'Polygon', coordinates: [[[0, 0], [0, 10], [10, 10], [10, 0], [0, 0]]]}"
+	beside = "{type: 'Polygon', coordinates: [[[10, 0], [20, 0], [20, 10], [10, 10], [10, 0]]]}"
+	across = "{type: 'Polygon', coordinates: [[[5, 5], [15, 5], [15, 6], [5, 6], [5, 5]]]}"
+	inner  = "{type: 'Polygon', coordinates: [[[4, 4], [6, 4], [6, 6], [4, 6], [4, 4]]]}"
+	small  = "{type: 'Polygon', coordinates: [[[4.5, 4.5], [5.5, 4.5], [5.5, 5.5], [4.5, 5.5], [4.5, 4.5]]]}"
+	holed  = "{type: 'Polygon', coordinates: [[[0, 0], [10, 0], [10, 10], [0, 10], [0, 0]], [[4, 4], [6, 4], [6," +
+		" 6], [4, 6], [4, 4]]]}"
+	several = "{type: 'MultiPolygon', coordinates: [[[[0, 0], [1, 0], [1, 1], [0, 0]]], [[[5, 5], [6, 5], [6, 6]," +
+		" [5, 5]]]]}"
 	pole     = "{type: 'Polygon', coordinates: [[[0, 80], [90, 80], [180, 80], [-90, 80], [0, 80]]]}"
 	dateline = "{type: 'Polygon', coordinates: [[[170, -10], [-170, -10], [-170, 10], [170, 10], [170, -10]]]}"
 )
@@ -139,7 +141,10 @@ func TestMalformed(t *testing.T) {
 			want: "Point must only contain numeric elements, instead got type string",
 		},
 		{"no coordinates", "{type: 'Point'}", "Point must be an array or object, instead got type missing"},
-		{"off the sphere", "{type: 'Point', coordinates: [181, 0]}", "longitude/latitude is out of bounds, lng: 181 lat: 0"},
+		{
+			reason: "off the sphere", g: "{type: 'Point', coordinates: [181, 0]}",
+			want: "longitude/latitude is out of bounds, lng: 181 lat: 0",
+		},
 		{
 			reason: "a short line",
 			g:      "{type: 'LineString', coordinates: [[1, 1], [1, 1]]}",
@@ -157,8 +162,13 @@ func TestMalformed(t *testing.T) {
 		},
 		{"a ring that crosses itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}",
 			"Loop is not valid: [ [ 0, 0 ], [ 1, 1 ], [ 1, 0 ], [ 0, 1 ], [ 0, 0 ] ] Edges 0 and 2 cross"},
-		{"a ring that touches itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]}",
-			"Loop is not valid: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ], [ 0, 0 ], [ 0, 1 ], [ 0, 0 ] ] Duplicate vertices: 0 and 3"},
+		{
+			reason: "a ring that touches itself",
+			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]}",
+
+			want: "Loop is not valid: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ], [ 0, 0 ], [ 0, 1 ], [ 0, 0 ] ] Duplicate " +
+				"vertices: 0 and 3",
+		},
 		{"no ring", "{type: 'Polygon', coordinates: []}", "Polygon has no loops."},
 		{"no points", "{type: 'MultiPoint', coordinates: []}", "MultiPoint coordinates must have at least 1 element"},
 		{"no lines", "{type: 'MultiLineString', coordinates: 1}", "MultiLineString coordinates must be an array"},
@@ -179,7 +189,8 @@ func TestMalformed(t *testing.T) {
 		},
 		{
 			reason: "strict winding",
-			g:      "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS + "'}}}",
+			g: "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS +
+				"'}}}",
 
 			want: "The CRS " + StrictCRS + " isn't implemented by the embedded engine",
 		},
@@ -213,7 +224,7 @@ func TestGrid(t *testing.T) {
 		}
 		var cells []Cells
 		for _, rect := range area.(Region).Rects() {
-			cells = append(cells, SphereGrid.In(rect)...)
+			cells = append(cells, SphereGrid.CellsIn(rect)...)
 		}
 		for range 20000 {
 			p := random()
@@ -221,7 +232,7 @@ func TestGrid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			at := SphereGrid.Of([]*Geometry{g})
+			at := SphereGrid.CellsOf([]*Geometry{g})
 			covered := false
 			for _, c := range cells {
 				covered = covered || c.First <= at[0] && at[0] <= c.Last

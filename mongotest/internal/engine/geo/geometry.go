@@ -31,7 +31,9 @@ func (g *Geometry) Point() (Point, bool) {
 // HasArea reports whether there is a polygon, within which something can be.
 func (g *Geometry) HasArea() bool { return len(g.polygons) > 0 }
 
-func pair(p Point) *Geometry {
+// newPair returns the geometry of a legacy pair. It is on the sphere as well if its numbers are a longitude and a
+// latitude.
+func newPair(p Point) *Geometry {
 	g := &Geometry{Legacy: true, points: []Point{p}}
 	if p.OnSphere() {
 		g.at = []vec{p.vec()}
@@ -39,6 +41,7 @@ func pair(p Point) *Geometry {
 	return g
 }
 
+// addPoint adds a point of GeoJSON, which is on the sphere.
 func (g *Geometry) addPoint(p Point) {
 	g.points = append(g.points, p)
 	g.at = append(g.at, p.vec())
@@ -53,7 +56,8 @@ func (g *Geometry) add(o *Geometry) {
 	g.corners = append(g.corners, o.corners...)
 }
 
-func vecs(points []Point) []vec {
+// toVecs returns the points on the unit sphere.
+func toVecs(points []Point) []vec {
 	out := make([]vec, len(points))
 	for i, p := range points {
 		out[i] = p.vec()
@@ -74,6 +78,7 @@ func (p polygon) contains(v vec) bool {
 	return true
 }
 
+// rings calls yield with the shell and the holes.
 func (p polygon) rings(yield func(r ring) bool) {
 	if !yield(p.shell) {
 		return
@@ -85,9 +90,10 @@ func (p polygon) rings(yield func(r ring) bool) {
 	}
 }
 
-func (p polygon) near(v vec) bool {
+// touches reports whether the point is on an edge of the shell or of a hole.
+func (p polygon) touches(v vec) bool {
 	for r := range p.rings {
-		if r.near(v) {
+		if r.touches(v) {
 			return true
 		}
 	}

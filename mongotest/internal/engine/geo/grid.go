@@ -1,5 +1,7 @@
 package geo
 
+// This file has the cells of geospatial indexes, and the rectangles around shapes by which cells are found.
+
 import (
 	"cmp"
 	"math"
@@ -13,11 +15,11 @@ type Grid struct {
 }
 
 // SphereGrid has cells of a tenth of a degree.
-var SphereGrid = Grid{Point{-180, -90}, Point{180, 90}, 3600, 1800}
+var SphereGrid = Grid{Low: Point{-180, -90}, High: Point{180, 90}, cols: 3600, rows: 1800}
 
 // NewPlaneGrid returns a grid over a square of the plane.
 func NewPlaneGrid(low, high float64) Grid {
-	return Grid{Point{low, low}, Point{high, high}, 1024, 1024}
+	return Grid{Low: Point{low, low}, High: Point{high, high}, cols: 1024, rows: 1024}
 }
 
 // Everywhere is the number of a cell for what would be in too many.
@@ -32,17 +34,20 @@ type Cells struct{ First, Last int32 }
 // Rect is a rectangle of coordinates, with its edges.
 type Rect struct{ Low, High Point }
 
-func around(p Point, x, y float64) Rect {
+// rectAround returns the rectangle that reaches x and y to both sides of a point.
+func rectAround(p Point, x, y float64) Rect {
 	return Rect{Point{p.X - x, p.Y - y}, Point{p.X + x, p.Y + y}}
 }
 
 // slack is what rounding may take, in the units of coordinates.
 const slack = 1e-6
 
-// In returns the cells that a rectangle meets, in ascending order.
-func (g Grid) In(r Rect) []Cells {
-	x0, x1 := place(r.Low.X-slack, g.Low.X, g.High.X, g.cols), place(r.High.X+slack, g.Low.X, g.High.X, g.cols)
-	y0, y1 := place(r.Low.Y-slack, g.Low.Y, g.High.Y, g.rows), place(r.High.Y+slack, g.Low.Y, g.High.Y, g.rows)
+// CellsIn returns the cells that a rectangle meets, in ascending order.
+func (g Grid) CellsIn(r Rect) []Cells {
+	x0, x1 := findColumn(r.Low.X-slack, g.Low.X, g.High.X, g.cols),
+		findColumn(r.High.X+slack, g.Low.X, g.High.X, g.cols)
+	y0, y1 := findColumn(r.Low.Y-slack, g.Low.Y, g.High.Y, g.rows),
+		findColumn(r.High.Y+slack, g.Low.Y, g.High.Y, g.rows)
 	var list []Cells
 	for y := y0; y <= y1; y++ {
 		row := int32(y * g.cols)
@@ -51,16 +56,18 @@ func (g Grid) In(r Rect) []Cells {
 	return list
 }
 
-func place(v, low, high float64, n int) int {
+// findColumn returns the number of the column, or row, in which a coordinate lies. What lies outside of the grid
+// counts to its outermost cells, so that it can be found.
+func findColumn(v, low, high float64, n int) int {
 	return max(0, min(n-1, int(math.Floor((max(low, min(high, v))-low)/(high-low)*float64(n)))))
 }
 
-// Of returns the cells that an index has for geometries, in ascending order.
-func (g Grid) Of(list []*Geometry) []int32 {
+// CellsOf returns the cells that an index has for geometries, in ascending order.
+func (g Grid) CellsOf(list []*Geometry) []int32 {
 	var all []int32
 	for _, x := range list {
 		for _, r := range x.Rects() {
-			cells := g.In(r)
+			cells := g.CellsIn(r)
 			if len(cells)*int(cells[0].Last-cells[0].First+1) > mostCells {
 				return []int32{Everywhere}
 			}
@@ -78,7 +85,8 @@ func (g Grid) Of(list []*Geometry) []int32 {
 // Region is what has rectangles around it.
 type Region interface{ Rects() []Rect }
 
-// Rects returns rectangles that have the geometry in them.
+// Rects returns rectangles that have the geometry in them. For lines and polygons that is a cap around their corners:
+// the arcs between points of a cap smaller than half the sphere lie in the cap.
 func (g *Geometry) Rects() (list []Rect) {
 	for _, p := range g.points {
 		list = append(list, Rect{p, p})
@@ -100,8 +108,10 @@ func (g *Geometry) Rects() (list []Rect) {
 	return append(list, Cap(center.point(), radius)...)
 }
 
+// world is the whole sphere.
 var world = Rect{Point{-180, -90}, Point{180, 90}}
 
+// point returns the longitude and the latitude of a direction.
 func (a vec) point() Point {
 	const degree = 180 / math.Pi
 	return Point{math.Atan2(a[1], a[0]) * degree, math.Atan2(a[2], math.Hypot(a[0], a[1])) * degree}
@@ -129,14 +139,20 @@ func Cap(center Point, radius float64) []Rect {
 }
 
 // Disk returns a rectangle around what is no farther from the center than the radius in the plane.
-func Disk(center Point, radius float64) []Rect { return []Rect{around(center, radius, radius)} }
+func Disk(center Point, radius float64) []Rect { return []Rect{rectAround(center, radius, radius)} }
 
-func (b box) Rects() []Rect  { return []Rect{{b.low, b.high}} }
+// Rects returns the box itself.
+func (b box) Rects() []Rect { return []Rect{{b.low, b.high}} }
+
+// Rects returns the square around the disk.
 func (d disk) Rects() []Rect { return Disk(d.center, d.radius) }
+
+// Rects returns rectangles around the cap.
 func (c circle) Rects() []Rect {
 	return Cap(c.center.point(), 2*math.Asin(min(1, math.Sqrt(c.chord2)/2)))
 }
 
+// Rects returns the least rectangle that has all corners in it.
 func (s plain) Rects() []Rect {
 	r := Rect{s[0], s[0]}
 	for _, p := range s {

@@ -1,10 +1,13 @@
 package geo
 
+// This file has the one question that all others come down to, on which side of an arc a point lies, without
+// rounding.
+
 import "math/big"
 
-// orient returns 1 if the three points are in counterclockwise order on the sphere, -1 if they are in clockwise order,
-// and 0 only if two of them are the same. Points on one great circle are ordered as if each were moved a little, the
-// lesser ones by more, always in the same way: "simulation of simplicity" (Edelsbrunner and Mücke, 1990).
+// orient returns 1 if the three points are in counterclockwise order on the sphere, -1 if they are in clockwise
+// order, and 0 only if two of them are the same. Points on one great circle are ordered as if each were moved a
+// little, the lesser ones by more, always in the same way: "simulation of simplicity" (Edelsbrunner and Mücke, 1990).
 func orient(a, b, c vec) int {
 	if a == b || b == c || c == a {
 		return 0
@@ -30,6 +33,7 @@ func orient(a, b, c vec) int {
 	return sign * exactOrient(a, b, c)
 }
 
+// less orders vectors by their coordinates. orient needs any order that is always the same.
 func less(a, b vec) bool {
 	for i := range a {
 		if a[i] != b[i] {
@@ -64,6 +68,7 @@ func exactOrient(a, b, c vec) int {
 // digits are enough for products of three coordinates and their sums.
 const digits = 1 << 11
 
+// exact returns a vector whose coordinates can be multiplied and added without rounding.
 func exact(v vec) (out [3]*big.Float) {
 	for i, f := range v {
 		out[i] = new(big.Float).SetPrec(digits).SetFloat64(f)
@@ -71,6 +76,7 @@ func exact(v vec) (out [3]*big.Float) {
 	return out
 }
 
+// exactCross is the cross product without rounding.
 func exactCross(a, b [3]*big.Float) (out [3]*big.Float) {
 	for i := range out {
 		j, k := (i+1)%3, (i+2)%3

@@ -1,10 +1,38 @@
 // Package geo has the shapes of MongoDB's geospatial queries: how they are written in documents, and how they lie to
 // each other on the sphere and in the plane.
 //
-// On the sphere an edge is the shorter arc of a great circle, and a ring encloses the smaller of its two sides, as
-// MongoDB's manual says (https://www.mongodb.com/docs/manual/geospatial-queries/). Distances are those of MongoDB,
-// whose earth has a radius of [Radius]. In the plane are legacy coordinate pairs, and the shapes that $geoWithin takes
-// without $geometry, but for $centerSphere.
+// What a document stores, and what $geoWithin takes:
+//
+//	{type: "Point", coordinates: [lng, lat]}          GeoJSON, on the sphere: any of its seven types
+//	[x, y], {lng: x, lat: y}                          a legacy pair: in the plane, and on the sphere if it fits
+//	{$geometry: {type: "Polygon", coordinates: […]}}  an area of the sphere
+//	{$centerSphere: [[lng, lat], radians]}            an area of the sphere
+//	{$box: …}, {$center: …}, {$polygon: …}            areas of the plane
+//
+// The manual decides (https://www.mongodb.com/docs/manual/geospatial-queries/,
+// https://www.mongodb.com/docs/manual/reference/geojson/). On the sphere an edge is the shorter arc of a great
+// circle, and a ring encloses the smaller of its two sides. Distances are those of MongoDB, whose earth has a radius
+// of [Radius].
+//
+// The steps:
+//
+//  1. [Parse] reads what a document stores, and [Areas] what a query asks for. Both refuse shapes that MongoDB
+//     refuses (parse.go, area.go).
+//  2. Points of the sphere become vectors of length 1 (vector.go). All that follows is done with vectors, so that
+//     neither the poles nor the 180th meridian is a special case.
+//  3. [Geometry.Contains], [Geometry.Intersects] and [Geometry.Distance] decide (relate.go, ring.go).
+//  4. An index stores the numbers of the grid cells that a shape meets, and a query asks for the cells around its
+//     region. That only finds candidates, which step 3 checks (grid.go).
+//
+// Invariants:
+//
+//   - Whether two arcs cross is decided without rounding errors (orient.go). A point on an edge that two polygons
+//     share is in one of them.
+//   - Points closer than a [tolerance] count as one where shapes only touch.
+//   - The cells of a shape always include those of every point in it. Cells may be too many, never too few.
+//   - A geometry never changes once it is parsed.
+//
+// Package query calls this package for its operators, plan and store for indexes, the engine for documents to index.
 package geo
 
 import (
@@ -25,6 +53,7 @@ type Point struct{ X, Y float64 }
 // OnSphere reports whether the coordinates are a longitude and a latitude.
 func (p Point) OnSphere() bool { return math.Abs(p.X) <= 180 && math.Abs(p.Y) <= 90 }
 
+// check refuses coordinates that are not on the sphere.
 func (p Point) check() error {
 	if !p.OnSphere() {
 		return mongoerr.New(mongoerr.BadValue, "longitude/latitude is out of bounds, lng: %v lat: %v", p.X, p.Y)

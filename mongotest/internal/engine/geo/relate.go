@@ -1,5 +1,7 @@
 package geo
 
+// This file has how geometries lie to each other on the sphere: meet, lie in each other, and their distances.
+
 import "math"
 
 // tolerance is how far apart points may be that count as one, in radians: less than a centimeter.
@@ -39,6 +41,7 @@ func (g *Geometry) meets(o *Geometry) bool {
 	return false
 }
 
+// linesMeet reports whether two lines cross, or an end of an arc of one lies on the other.
 func linesMeet(a, b []vec) bool {
 	for i := 1; i < len(a); i++ {
 		for k := 1; k < len(b); k++ {
@@ -52,6 +55,8 @@ func linesMeet(a, b []vec) bool {
 	return false
 }
 
+// meetsLine reports whether a line begins in the polygon, or meets an edge. A line that does neither lies outside,
+// since it would have to cross an edge to get in.
 func (p polygon) meetsLine(line []vec) bool {
 	if p.contains(line[0]) {
 		return true
@@ -79,11 +84,11 @@ func (p polygon) meets(q polygon) bool {
 // reaches reports whether some point of q is in p, given that no edges cross.
 func (p polygon) reaches(q polygon) bool {
 	for _, v := range q.shell.at {
-		if p.contains(v) && !p.near(v) {
+		if p.contains(v) && !p.touches(v) {
 			return true
 		}
 	}
-	in := q.shell.within()
+	in := q.shell.pointInside()
 	return q.contains(in) && p.contains(in)
 }
 
@@ -102,11 +107,11 @@ func (r ring) crosses(s ring) bool {
 
 // encloses reports whether the other ring is inside of this one, whose edges it may touch.
 func (r ring) encloses(s ring) bool {
-	if r.crosses(s) || !r.contains(s.within()) {
+	if r.crosses(s) || !r.contains(s.pointInside()) {
 		return false
 	}
 	for _, v := range s.at {
-		if !r.contains(v) && !r.near(v) {
+		if !r.contains(v) && !r.touches(v) {
 			return false
 		}
 	}
@@ -119,24 +124,25 @@ func (g *Geometry) Contains(o *Geometry) bool {
 		return false
 	}
 	for _, p := range o.at {
-		if !g.some(func(q polygon) bool { return q.contains(p) }) {
+		if !g.hasPolygon(func(q polygon) bool { return q.contains(p) }) {
 			return false
 		}
 	}
 	for _, line := range o.lines {
-		if !g.some(func(q polygon) bool { return q.containsLine(line) }) {
+		if !g.hasPolygon(func(q polygon) bool { return q.containsLine(line) }) {
 			return false
 		}
 	}
 	for _, p := range o.polygons {
-		if !g.some(func(q polygon) bool { return q.containsPolygon(p) }) {
+		if !g.hasPolygon(func(q polygon) bool { return q.containsPolygon(p) }) {
 			return false
 		}
 	}
 	return true
 }
 
-func (g *Geometry) some(has func(p polygon) bool) bool {
+// hasPolygon reports whether one of the polygons passes a test.
+func (g *Geometry) hasPolygon(has func(p polygon) bool) bool {
 	for _, p := range g.polygons {
 		if has(p) {
 			return true
@@ -145,16 +151,19 @@ func (g *Geometry) some(has func(p polygon) bool) bool {
 	return false
 }
 
+// containsLine reports whether a line lies in the polygon, whose edges it may touch. The ends and the middle of each
+// arc must be inside, and no arc may cross an edge. The middle counts because an arc may leave and return through two
+// vertices.
 func (p polygon) containsLine(line []vec) bool {
 	for i, v := range line {
-		if !p.contains(v) && !p.near(v) {
+		if !p.contains(v) && !p.touches(v) {
 			return false
 		}
 		if i == 0 {
 			continue
 		}
 		middle := v.plus(line[i-1], 1).unit()
-		if !p.contains(middle) && !p.near(middle) {
+		if !p.contains(middle) && !p.touches(middle) {
 			return false
 		}
 		for r := range p.rings {
@@ -169,12 +178,14 @@ func (p polygon) containsLine(line []vec) bool {
 	return true
 }
 
+// containsPolygon reports whether the other polygon lies in this one: its shell in the shell, and none of it in a
+// hole. A hole may lie outside of the other's shell, or in one of its holes.
 func (p polygon) containsPolygon(q polygon) bool {
 	if !p.shell.encloses(q.shell) {
 		return false
 	}
 	for _, h := range p.holes {
-		free := !h.crosses(q.shell) && !q.shell.contains(h.within()) && !h.contains(q.shell.within())
+		free := !h.crosses(q.shell) && !q.shell.contains(h.pointInside()) && !h.contains(q.shell.pointInside())
 		for _, other := range q.holes {
 			free = free || other.encloses(h)
 		}
@@ -188,6 +199,7 @@ func (p polygon) containsPolygon(q polygon) bool {
 // Distance returns the least angle between the point and the geometry on the sphere, in radians: 0 within a polygon.
 func (g *Geometry) Distance(p Point) float64 { return g.distance(p.vec()) }
 
+// distance returns the least angle between the point and the geometry.
 func (g *Geometry) distance(p vec) float64 {
 	least := math.Inf(1)
 	for _, q := range g.at {
@@ -209,7 +221,8 @@ func (g *Geometry) distance(p vec) float64 {
 	return least
 }
 
-// PlainDistance returns the distance between the point and the geometry in the plane, false for one that isn't a point.
+// PlainDistance returns the distance between the point and the geometry in the plane, false for one that isn't a
+// point.
 func (g *Geometry) PlainDistance(p Point) (float64, bool) {
 	q, ok := g.Point()
 	return p.Plain(q), ok

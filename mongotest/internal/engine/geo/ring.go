@@ -38,6 +38,7 @@ func signedArea(at []vec) float64 {
 	return math.Remainder(sum, 4*math.Pi)
 }
 
+// edges calls yield with the ends of each edge, the closing one first.
 func (r ring) edges(yield func(a, b vec) bool) {
 	last := r.at[len(r.at)-1]
 	for _, v := range r.at {
@@ -48,8 +49,9 @@ func (r ring) edges(yield func(a, b vec) bool) {
 	}
 }
 
-// contains reports whether the point is inside. Of a point on an edge or a vertex, the answer is such that it is inside
-// one of two rings that have the edge in common.
+// contains reports whether the point is inside: a path from the origin passes an odd number of edges, or an even
+// number if the origin itself is inside. Of a point on an edge or a vertex, the answer is such that it is inside one
+// of two rings that have the edge in common.
 func (r ring) contains(p vec) bool {
 	inside := r.origin
 	for a, b := range r.edges {
@@ -60,8 +62,8 @@ func (r ring) contains(p vec) bool {
 	return inside
 }
 
-// near reports whether the point is on an edge.
-func (r ring) near(p vec) bool {
+// touches reports whether the point is on an edge.
+func (r ring) touches(p vec) bool {
 	for a, b := range r.edges {
 		if p.toArc(a, b) <= tolerance {
 			return true
@@ -70,6 +72,7 @@ func (r ring) near(p vec) bool {
 	return false
 }
 
+// distance returns the least angle between a point and the edges.
 func (r ring) distance(p vec) float64 {
 	least := math.Inf(1)
 	for a, b := range r.edges {
@@ -78,14 +81,14 @@ func (r ring) distance(p vec) float64 {
 	return least
 }
 
-// within returns some point inside, close to the middle of an edge.
-func (r ring) within() vec {
+// pointInside returns some point inside, close to the middle of an edge.
+func (r ring) pointInside() vec {
 	a, b := r.at[0], r.at[1]
 	return a.plus(b, 1).unit().plus(a.cross(b).unit(), min(1e-6, a.angle(b)*1e-3)).unit()
 }
 
-// problem says why the vertices make no ring, or "".
-func problem(at []vec) string {
+// describeProblem says why the vertices make no ring, or "".
+func describeProblem(at []vec) string {
 	for i := range at {
 		for k := range i {
 			if at[i] == at[k] {

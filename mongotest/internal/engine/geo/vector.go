@@ -5,18 +5,24 @@ import "math"
 // vec is a point of the unit sphere, or a direction in space.
 type vec [3]float64
 
+// dot is the dot product: the cosine of the angle between points of the sphere.
 func (a vec) dot(b vec) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
 
+// cross is the cross product: a direction at right angles to both, whose length is the sine of the angle between
+// points of the sphere.
 func (a vec) cross(b vec) vec {
 	return vec{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
+// plus returns a + times·b.
 func (a vec) plus(b vec, times float64) vec {
 	return vec{a[0] + times*b[0], a[1] + times*b[1], a[2] + times*b[2]}
 }
 
+// norm is the length.
 func (a vec) norm() float64 { return math.Sqrt(a.dot(a)) }
 
+// unit returns the point of the sphere in a direction. The zero vector has none, and stays.
 func (a vec) unit() vec {
 	if n := a.norm(); n > 0 {
 		return vec{a[0] / n, a[1] / n, a[2] / n}
@@ -24,7 +30,7 @@ func (a vec) unit() vec {
 	return a
 }
 
-// angle is exact for small angles too, unlike the cosine's inverse.
+// angle returns the angle between two directions. It is exact for small angles too, unlike the cosine's inverse.
 func (a vec) angle(b vec) float64 { return math.Atan2(a.cross(b).norm(), a.dot(b)) }
 
 // toArc returns the angle between a point and the arc from a to b.

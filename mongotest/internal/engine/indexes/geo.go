@@ -82,7 +82,7 @@ func readSphere(a *args.Reader, s *store.IndexSpec) error {
 			list = append(list, g)
 			return nil
 		})
-		return convertCells(s.Grid.Of(list)), err
+		return convertCells(s.Grid.CellsOf(list)), err
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func readPlane(a *args.Reader, s *store.IndexSpec) error {
 			list = append(list, found...)
 			return err
 		})
-		return convertCells(s.Grid.Of(list)), err
+		return convertCells(s.Grid.CellsOf(list)), err
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func cellScan(x *store.Index, name string, rects []geo.Rect) *Scan {
 	b := bounds{list: []query.Interval{query.Point(geo.Everywhere)}}
 	var cells []geo.Cells
 	for _, r := range rects {
-		cells = append(cells, x.Spec.Grid.In(r)...)
+		cells = append(cells, x.Spec.Grid.CellsIn(r)...)
 	}
 	for _, c := range geo.Join(cells) {
 		b.list = append(b.list, query.Interval{Lo: c.First, Hi: c.Last, LoInc: true, HiInc: true})
