@@ -41,6 +41,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/jsonschema",
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pipe",
+	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",
 	"mongotest/internal/engine/specs",
 	"mongotest/internal/engine/wire",

@@ -111,7 +111,7 @@ func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 
 // nestNeededStage shows the stage of a condition that needs an index, above what reads it.
 func nestNeededStage(p *plan.Plan, doc bson.D) bson.D {
-	if near, x := p.Near(); near != nil {
+	if near, x := p.NearCondition(); near != nil {
 		stage, version := "GEO_NEAR_2D", int32(1)
 		if x.Spec.Field(store.Sphere) != nil {
 			stage, version = "GEO_NEAR_2DSPHERE", 2

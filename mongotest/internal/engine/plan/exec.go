@@ -1,5 +1,7 @@
 package plan
 
+// This file runs a plan: records by scans or all of them, matched, sorted, skipped and limited.
+
 import (
 	"slices"
 
@@ -11,8 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// Exec is a plan that runs. It reads one version of the collection, from which
-// it returns one record after the other.
+// Exec is a plan that runs. It reads one version of the collection, from which it returns one record after the other.
+// One goroutine at a time uses it.
 type Exec struct {
 	plan    *Plan
 	records store.Cursor[*store.Record] // when there are no scans
@@ -20,9 +22,11 @@ type Exec struct {
 	started bool
 	ended   bool
 	walkers []walker
-	at      int              // the walker whose turn it is
-	seen    map[int64]bool   // records returned, when one may come again
-	keys    map[int64]bson.D // of the records examined, if the query is Keyed
+	at      int // the walker whose turn it is
+	// seen has the records that were returned, when one may come again.
+	seen map[int64]bool
+	keys map[int64]bson.D // of the records examined, if the query is Keyed
+	// sorted are the matches that are left, once they are loaded: only a plan that sorts loads them.
 	sorted  []*store.Record
 	loaded  bool
 	skipped int64
@@ -40,7 +44,7 @@ func (p *Plan) Open() *Exec {
 	return p.Try()
 }
 
-// Try starts the plan only to see what it does.
+// Try starts the plan only to see what it does. It doesn't count as a use of the indexes, which $indexStats shows.
 func (p *Plan) Try() *Exec {
 	e := &Exec{plan: p}
 	if p.coll == nil {
@@ -57,13 +61,14 @@ func (p *Plan) Try() *Exec {
 	for i, s := range p.scans {
 		e.walkers[i] = walker{scan: s, cursor: s.Index.Entries.Cursor(), watch: p.query.Watch}
 	}
+	// Only then can a record come twice.
 	if len(p.scans) > 1 || len(p.scans) == 1 && p.scans[0].Index.IsMultikey() {
 		e.seen = map[int64]bool{}
 	}
 	return e
 }
 
-// Keys returns how many index keys have been examined.
+// Keys returns how many index keys have been examined: totalKeysExamined of explain.
 func (e *Exec) Keys() int {
 	n := 0
 	for i := range e.walkers {
@@ -74,10 +79,10 @@ func (e *Exec) Keys() int {
 	return n
 }
 
-// KeysOf returns how many keys of the plan's i-th scan have been examined.
+// KeysOf returns how many keys of the plan's i-th scan have been examined. explain shows each scan by itself.
 func (e *Exec) KeysOf(i int) int { return e.walkers[i].examined }
 
-// Docs returns how many documents have been examined.
+// Docs returns how many documents have been examined: totalDocsExamined of explain.
 func (e *Exec) Docs() int { return e.docs }
 
 // Next returns the next record, or nil when there is none.
@@ -87,7 +92,7 @@ func (e *Exec) Next() (*store.Record, error) {
 		if q.Limit > 0 && e.count >= q.Limit {
 			return nil, nil
 		}
-		r, err := e.ordered()
+		r, err := e.nextInOrder()
 		if r == nil || err != nil {
 			return nil, err
 		}
@@ -100,13 +105,13 @@ func (e *Exec) Next() (*store.Record, error) {
 	}
 }
 
-// ordered returns the next match in the order asked for.
-func (e *Exec) ordered() (*store.Record, error) {
+// nextInOrder returns the next match in the order asked for. A plan that doesn't sort finds them in that order.
+func (e *Exec) nextInOrder() (*store.Record, error) {
 	if e.plan.sort == nil && e.plan.near == nil {
-		return e.match()
+		return e.nextMatch()
 	}
 	if !e.loaded {
-		if err := e.load(); err != nil {
+		if err := e.loadSorted(); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +123,9 @@ func (e *Exec) ordered() (*store.Record, error) {
 	return r, nil
 }
 
-// load reads all matches and sorts them.
-func (e *Exec) load() error {
+// loadSorted reads all matches and sorts them. What a limit leaves out is dropped at once. If the sort may not use
+// the disk, it fails where MongoDB's would run out of memory, although the engine needs no disk.
+func (e *Exec) loadSorted() error {
 	type keyed struct {
 		record *store.Record
 		key    bson.A
@@ -127,7 +133,7 @@ func (e *Exec) load() error {
 	var list []keyed
 	e.loaded = true
 	for {
-		r, err := e.match()
+		r, err := e.nextMatch()
 		if err != nil {
 			return err
 		}
@@ -141,6 +147,7 @@ func (e *Exec) load() error {
 	if err != nil {
 		return err
 	}
+	// What is skipped is skipped later, in Next.
 	if keep := q.Skip + q.Limit; q.Limit > 0 && keep < int64(len(list)) {
 		list = list[:keep]
 	}
@@ -158,11 +165,11 @@ func (e *Exec) load() error {
 	return nil
 }
 
-// match returns the next record that matches the filter.
-func (e *Exec) match() (*store.Record, error) {
+// nextMatch returns the next record that matches the filter. Each that it looks at counts as examined.
+func (e *Exec) nextMatch() (*store.Record, error) {
 	watch := e.plan.query.Watch
 	for {
-		r := e.candidate()
+		r := e.nextCandidate()
 		if err := watch.Step(); err != nil || r == nil {
 			return nil, err
 		}
@@ -177,8 +184,8 @@ func (e *Exec) match() (*store.Record, error) {
 	}
 }
 
-// candidate returns the next record to examine.
-func (e *Exec) candidate() *store.Record {
+// nextCandidate returns the next record to examine: of the scans one after the other, or of all.
+func (e *Exec) nextCandidate() *store.Record {
 	if e.plan.coll == nil {
 		return nil
 	}
@@ -192,13 +199,14 @@ func (e *Exec) candidate() *store.Record {
 			continue
 		}
 		if e.seen != nil {
+			// Another key of the record, or another branch, has found it before.
 			if e.seen[entry.Record] {
 				continue
 			}
 			e.seen[entry.Record] = true
 		}
 		if e.plan.query.Keyed {
-			e.keep(e.walkers[e.at].scan.Index.Spec, entry)
+			e.keepKey(e.walkers[e.at].scan.Index.Spec, entry)
 		}
 		r, _ := e.plan.coll.Record(entry.Record)
 		return r
@@ -206,7 +214,8 @@ func (e *Exec) candidate() *store.Record {
 	return nil
 }
 
-// scanAll returns the next of all records.
+// scanAll returns the next of all records: in the order in which they were stored, or by _id in a clustered
+// collection.
 func (e *Exec) scanAll() *store.Record {
 	byID := e.plan.coll.Indexes[0].Spec.Clustered
 	var all steps = &e.records
@@ -215,6 +224,7 @@ func (e *Exec) scanAll() *store.Record {
 	}
 	ok := false
 	switch {
+	// A cursor isn't asked again once it has ended.
 	case e.ended:
 	case !e.started && e.plan.reverse:
 		ok = all.Last()
@@ -237,7 +247,7 @@ func (e *Exec) scanAll() *store.Record {
 	return e.records.Item()
 }
 
-// steps are those of a cursor over anything.
+// steps are those of a cursor over anything: records, or entries of an index.
 type steps interface {
 	First() bool
 	Last() bool

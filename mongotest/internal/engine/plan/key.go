@@ -1,5 +1,7 @@
 package plan
 
+// This file has returnKey: the keys by which documents were found.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,7 +9,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// checkKeyed refuses to tell the keys of an index that the engine keeps otherwise than a server.
+// checkKeyed refuses to tell the keys of an index that the engine keeps otherwise than a server. returnKey would show
+// the difference.
 func (p *Plan) checkKeyed() error {
 	if !p.query.Keyed {
 		return nil
@@ -26,8 +29,8 @@ func (p *Plan) checkKeyed() error {
 	return nil
 }
 
-// keep remembers the key by which an index has found a record.
-func (e *Exec) keep(spec *store.IndexSpec, entry store.Entry) {
+// keepKey remembers the key by which an index has found a record, until [Exec.Key] asks for it.
+func (e *Exec) keepKey(spec *store.IndexSpec, entry store.Entry) {
 	if e.keys == nil {
 		e.keys = map[int64]bson.D{}
 	}

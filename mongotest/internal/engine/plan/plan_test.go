@@ -23,18 +23,18 @@ var ns = store.Namespace{DB: "db", Coll: "c"}
 // values, so that they often meet.
 type generator struct{ *rand.Rand }
 
-func (g generator) of(list ...any) any { return list[g.IntN(len(list))] }
+func (g generator) pickOne(list ...any) any { return list[g.IntN(len(list))] }
 
 func (g generator) scalar() any {
 	switch g.IntN(8) {
 	case 0:
 		return nil
 	case 1:
-		return g.of("", "a", "ab", "b")
+		return g.pickOne("", "a", "ab", "b")
 	case 2:
 		return float64(g.IntN(4)) + 0.5
 	case 3:
-		return g.of(true, bson.DateTime(5), bson.MinKey{}, bson.D{{Key: "x", Value: int32(1)}})
+		return g.pickOne(true, bson.DateTime(5), bson.MinKey{}, bson.D{{Key: "x", Value: int32(1)}})
 	}
 	return int32(g.IntN(5))
 }
@@ -70,7 +70,7 @@ func (g generator) doc(id int) bson.D {
 }
 
 func (g generator) path() string {
-	return g.of("a", "b", "c", "a.x", "a.y", "b.x").(string)
+	return g.pickOne("a", "b", "c", "a.x", "a.y", "b.x").(string)
 }
 
 func (g generator) condition(path string) bson.E {
@@ -112,7 +112,7 @@ func (g generator) filter(depth int) bson.D {
 		}
 	}
 	if depth > 0 && g.IntN(5) == 0 {
-		op := g.of("$or", "$and").(string)
+		op := g.pickOne("$or", "$and").(string)
 		branches := bson.E{Key: op, Value: bson.A{g.filter(depth - 1), g.filter(depth - 1)}}
 		if g.IntN(2) == 0 {
 			return bson.D{branches}
@@ -128,7 +128,7 @@ func (g generator) keys() bson.D {
 	for range g.IntN(3) + 1 {
 		if p := g.path(); !used[p] {
 			used[p] = true
-			d = append(d, bson.E{Key: p, Value: g.of(int32(1), int32(-1))})
+			d = append(d, bson.E{Key: p, Value: g.pickOne(int32(1), int32(-1))})
 		}
 	}
 	return d
@@ -141,14 +141,14 @@ func (g generator) index(t *testing.T, n int) *store.IndexSpec {
 	}
 	switch g.IntN(5) {
 	case 4:
-		s.Wild = g.of(&store.Wildcard{Excludes: true}, &store.Wildcard{Paths: []string{"a"}},
+		s.Wild = g.pickOne(&store.Wildcard{Excludes: true}, &store.Wildcard{Paths: []string{"a"}},
 			&store.Wildcard{Paths: []string{"a.x"}, Excludes: true}).(*store.Wildcard)
-		s.Key = bson.D{{Key: "$**", Value: g.of(int32(1), int32(-1))}}
+		s.Key = bson.D{{Key: "$**", Value: g.pickOne(int32(1), int32(-1))}}
 		s.Fields = store.WildcardFields(s.Key[0].Value == int32(-1))
 	case 0:
 		s.Sparse = true
 	case 1:
-		s.Partial = g.of(
+		s.Partial = g.pickOne(
 			bson.D{{Key: "a", Value: bson.D{{Key: "$exists", Value: true}}}},
 			bson.D{{Key: "b", Value: bson.D{{Key: "$gte", Value: int32(1)}}}},
 			bson.D{{Key: "c", Value: int32(2)}},

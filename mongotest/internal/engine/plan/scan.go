@@ -1,5 +1,7 @@
 package plan
 
+// This file walks one index between bounds.
+
 import (
 	"slices"
 	"sort"
@@ -20,7 +22,8 @@ type Scan struct {
 	Reverse bool
 	path    string   // of a wildcard index: the one that it is walked for
 	bounds  []bounds // one for each field of the index
-	derived string   // what the index calls the keys that it makes itself, which are of one value
+	// derived is what the index calls the keys that it makes itself, which are of one value: cells or terms.
+	derived string
 }
 
 // bounds are the intervals of one field in the order in which the scan meets
@@ -31,7 +34,7 @@ type bounds struct {
 	list []query.Interval
 }
 
-// start and end are the sides of an interval where the scan enters and leaves it.
+// start returns the side of an interval where the scan enters it.
 func (b bounds) start(i query.Interval) (v any, inclusive bool) {
 	if b.down {
 		return i.Hi, i.HiInc
@@ -39,6 +42,7 @@ func (b bounds) start(i query.Interval) (v any, inclusive bool) {
 	return i.Lo, i.LoInc
 }
 
+// end returns the side of an interval where the scan leaves it.
 func (b bounds) end(i query.Interval) (v any, inclusive bool) {
 	if b.down {
 		return i.Lo, i.LoInc
@@ -46,6 +50,7 @@ func (b bounds) end(i query.Interval) (v any, inclusive bool) {
 	return i.Hi, i.HiInc
 }
 
+// compare orders values as the scan meets them.
 func (b bounds) compare(x, y any) int {
 	if b.down {
 		return bsonval.Compare(y, x)
@@ -53,9 +58,10 @@ func (b bounds) compare(x, y any) int {
 	return bsonval.Compare(x, y)
 }
 
-// place says where a key lies: in an interval, before the one of that number,
-// or behind all, whose number is then len(list).
-func (b bounds) place(v any) (interval int, inside bool) {
+// findInterval says where a key lies: in an interval, before the one of that number, or behind all, whose number is
+// then len(list). The intervals of a list don't overlap.
+func (b bounds) findInterval(v any) (interval int, inside bool) {
+	// The first interval that doesn't end before the value.
 	n := sort.Search(len(b.list), func(i int) bool {
 		end, inclusive := b.end(b.list[i])
 		c := b.compare(v, end)
@@ -69,7 +75,8 @@ func (b bounds) place(v any) (interval int, inside bool) {
 	return n, c > 0 || c == 0 && inclusive
 }
 
-// walker runs a scan.
+// walker runs a scan. It skips what lies between the intervals by seeking in the index, so that it examines few keys
+// outside of them.
 type walker struct {
 	scan     *Scan
 	cursor   store.Cursor[store.Entry]
@@ -78,18 +85,19 @@ type walker struct {
 	examined int
 }
 
-// next returns the next entry within the bounds.
+// next returns the next entry within the bounds. A key between two intervals counts as examined, the one that ends
+// the scan doesn't.
 func (w *walker) next() (store.Entry, bool) {
 	var ok bool
 	if w.started {
 		ok = w.step()
 	} else {
 		w.started = true
-		ok = w.first()
+		ok = w.seekFirst()
 	}
 	for ok && w.watch.Step() == nil {
 		e := w.cursor.Item()
-		target, after, verdict := w.check(e.Key)
+		target, after, verdict := w.checkKey(e.Key)
 		switch verdict {
 		case within:
 			w.examined++
@@ -103,6 +111,7 @@ func (w *walker) next() (store.Entry, bool) {
 	return store.Entry{}, false
 }
 
+// verdict says what to do with a key.
 type verdict int8
 
 const (
@@ -111,49 +120,50 @@ const (
 	done
 )
 
-// check compares a key with the bounds. When it is outside, target and after
+// checkKey compares a key with the bounds. When it is outside, target and after
 // say where to go on: at the first key that is not before target, or, with
 // after, at the first behind all keys that begin with it.
-func (w *walker) check(key store.Key) (target store.Key, after bool, v verdict) {
+func (w *walker) checkKey(key store.Key) (target store.Key, after bool, v verdict) {
 	for i, b := range w.scan.bounds {
 		if b.free {
 			continue
 		}
-		n, inside := b.place(key[i])
+		n, inside := b.findInterval(key[i])
 		switch {
 		case inside:
 			continue
 		case n < len(b.list):
-			target, after = w.extend(slices.Clone(key[:i]), n)
+			target, after = w.extendTarget(slices.Clone(key[:i]), n)
 			return target, after, elsewhere
 		}
-		return w.leave(key[:i])
+		// The value lies behind all intervals of the field: the fields before it must move on.
+		return w.leavePrefix(key[:i])
 	}
 	return nil, false, within
 }
 
-// leave says where to go on behind all keys that begin with prefix.
-func (w *walker) leave(prefix store.Key) (target store.Key, after bool, v verdict) {
+// leavePrefix says where to go on behind all keys that begin with prefix.
+func (w *walker) leavePrefix(prefix store.Key) (target store.Key, after bool, v verdict) {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		b := w.scan.bounds[i]
 		if b.free {
 			return slices.Clone(prefix[:i+1]), true, elsewhere
 		}
-		n, _ := b.place(prefix[i])
+		n, _ := b.findInterval(prefix[i])
 		if end, _ := b.end(b.list[n]); b.compare(prefix[i], end) < 0 {
 			return slices.Clone(prefix[:i+1]), true, elsewhere
 		}
 		if n+1 < len(b.list) {
-			target, after = w.extend(slices.Clone(prefix[:i]), n+1)
+			target, after = w.extendTarget(slices.Clone(prefix[:i]), n+1)
 			return target, after, elsewhere
 		}
 	}
 	return nil, false, done
 }
 
-// extend appends to target the start of the n-th interval of the field that
+// extendTarget appends to target the start of the n-th interval of the field that
 // comes next, and the first starts of those after it, as far as they are known.
-func (w *walker) extend(target store.Key, n int) (_ store.Key, after bool) {
+func (w *walker) extendTarget(target store.Key, n int) (_ store.Key, after bool) {
 	for i := len(target); i < len(w.scan.bounds); i++ {
 		b := w.scan.bounds[i]
 		if b.free || len(b.list) == 0 {
@@ -161,6 +171,7 @@ func (w *walker) extend(target store.Key, n int) (_ store.Key, after bool) {
 		}
 		v, inclusive := b.start(b.list[n])
 		target = append(target, v)
+		// The end doesn't belong to the interval: go on behind all keys that begin so.
 		if !inclusive {
 			return target, true
 		}
@@ -169,16 +180,18 @@ func (w *walker) extend(target store.Key, n int) (_ store.Key, after bool) {
 	return target, false
 }
 
-func (w *walker) first() bool {
+// seekFirst moves to where the scan begins. An empty list of intervals means that nothing can match.
+func (w *walker) seekFirst() bool {
 	for _, b := range w.scan.bounds {
 		if !b.free && len(b.list) == 0 {
 			return false
 		}
 	}
-	target, after := w.extend(nil, 0)
+	target, after := w.extendTarget(nil, 0)
 	return w.seek(target, after)
 }
 
+// step moves to the next entry in the scan's direction.
 func (w *walker) step() bool {
 	if w.scan.Reverse {
 		return w.cursor.Prev()
@@ -214,7 +227,8 @@ func (s *Scan) Bounds() bson.D {
 			list = append(list, showInterval(b, x))
 		}
 		if b.free {
-			list = append(list, showInterval(b, query.Interval{Lo: bson.MinKey{}, Hi: bson.MaxKey{}, LoInc: true, HiInc: true}))
+			list = append(list,
+				showInterval(b, query.Interval{Lo: bson.MinKey{}, Hi: bson.MaxKey{}, LoInc: true, HiInc: true}))
 		}
 		name := s.derived
 		if name == "" {
@@ -225,6 +239,7 @@ func (s *Scan) Bounds() bson.D {
 	return d
 }
 
+// showInterval writes an interval as explain does: square brackets for ends that belong to it.
 func showInterval(b bounds, i query.Interval) string {
 	from, fromInc := b.start(i)
 	to, toInc := b.end(i)
@@ -238,8 +253,8 @@ func showInterval(b bounds, i query.Interval) string {
 	return open + store.Show(from) + ", " + store.Show(to) + shut
 }
 
-// Ends are the least and the greatest value that the scan of an index of one field can find, as the filter gives them;
-// nil where it gives none but the end of a type.
+// Ends are the least and the greatest value that the scan of an index of one field can find, as the filter gives
+// them; nil where it gives none but the end of a type. explain shows them as minRecord and maxRecord.
 func (s *Scan) Ends() (lo, hi any) {
 	b := s.bounds[0]
 	if b.free || len(b.list) == 0 {

@@ -1,5 +1,7 @@
 package plan
 
+// This file has the queries that only one kind of index can serve: distances, regions and texts.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -12,8 +14,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// Near returns the condition whose distances the plan finds, and the index that it needs; nil if there is none.
-func (p *Plan) Near() (*query.Near, *store.Index) {
+// NearCondition returns the condition whose distances the plan finds, and the index that it needs; nil if there is
+// none.
+func (p *Plan) NearCondition() (*query.Near, *store.Index) {
 	if p.near == nil || len(p.scans) == 0 {
 		return nil, nil
 	}
@@ -33,8 +36,9 @@ func (p *Plan) Text() (*fts.Search, *store.Index) {
 	return nil, nil
 }
 
-// special plans a query with a condition that an index must serve, false if it has none.
-func (p *Plan) special(natural int64) (bool, error) {
+// planSpecial plans a query with a condition that an index must serve, false if it has none. These conditions allow
+// no $natural, and a text search allows no hint.
+func (p *Plan) planSpecial(natural int64) (bool, error) {
 	p.near, p.text = p.query.Matcher.Near(), p.query.Matcher.Text(false)
 	switch {
 	case p.near == nil && p.text == nil:
@@ -48,20 +52,22 @@ func (p *Plan) special(natural int64) (bool, error) {
 	case p.coll == nil:
 		return true, nil
 	case p.near != nil:
-		return true, p.byDistance()
+		return true, p.planDistance()
 	}
-	return true, p.byText()
+	return true, p.planText()
 }
 
+// noPlan is MongoDB's error for a query that no index can serve, though one must.
 func (p *Plan) noPlan(format string, args ...any) error {
 	err := mongoerr.New(mongoerr.NoQueryExecutionPlans, format, args...)
 	return err.Prefix("error processing query: ns=%s: planner returned error :: caused by :: ", p.coll.NS)
 }
 
-// byDistance scans the cells around a point.
-func (p *Plan) byDistance() error {
+// planDistance scans the cells around a point. What it finds is sorted by distance afterwards, since cells are in no
+// such order.
+func (p *Plan) planDistance() error {
 	n := p.near
-	hinted, err := p.hinted()
+	hinted, err := p.findHinted()
 	if err != nil {
 		return err
 	}
@@ -82,8 +88,8 @@ func (p *Plan) byDistance() error {
 	return p.noPlan("unable to find index for $geoNear query")
 }
 
-// hinted returns the index that the query's hint names, nil if it has none.
-func (p *Plan) hinted() (*store.Index, error) {
+// findHinted returns the index that the query's hint names, nil if it has none.
+func (p *Plan) findHinted() (*store.Index, error) {
 	hint := p.query.Hint
 	if d, ok := hint.(bson.D); hint == nil || ok && len(d) == 0 {
 		return nil, nil
@@ -93,11 +99,13 @@ func (p *Plan) hinted() (*store.Index, error) {
 			return x, nil
 		}
 	}
-	return nil, mongoerr.New(mongoerr.BadValue, "error processing query: ns=%s: planner returned error :: caused by :: "+
-		"hint provided does not correspond to an existing index", p.coll.NS)
+	return nil, mongoerr.New(mongoerr.BadValue,
+		"error processing query: ns=%s: planner returned error :: caused by :: "+
+			"hint provided does not correspond to an existing index", p.coll.NS)
 }
 
-// cellScan scans the keys of a geospatial index that a document in one of the rectangles has one of.
+// cellScan scans the keys of a geospatial index that a document in one of the rectangles has one of. The key
+// Everywhere is among them: it stands for shapes that meet too many cells.
 func cellScan(x *store.Index, name string, rects []geo.Rect) *Scan {
 	b := bounds{list: []query.Interval{query.Point(geo.Everywhere)}}
 	var cells []geo.Cells
@@ -110,8 +118,10 @@ func cellScan(x *store.Index, name string, rects []geo.Rect) *Scan {
 	return &Scan{Index: x, bounds: []bounds{b}, derived: name}
 }
 
-// byText scans the terms of a search, and what else an $or has beside it.
-func (p *Plan) byText() error {
+// planText scans the terms of a search, and what else an $or has beside it. A text search below an $or needs indexes
+// for all branches.
+func (p *Plan) planText() error {
+	// The search is a condition of all matches, not of a branch.
 	if top := p.query.Matcher.Text(true); top != nil {
 		s, err := p.textScan(top)
 		if err == nil {
@@ -119,28 +129,37 @@ func (p *Plan) byText() error {
 		}
 		return err
 	}
-	if p.scans = p.union(); p.scans == nil {
-		return p.noPlan("Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to be indexed as well.")
+	if p.scans = p.planUnion(); p.scans == nil {
+		return p.noPlan("Failed to produce a solution for TEXT under OR - other non-TEXT clauses under OR have to " +
+			"be indexed as well.")
 	}
 	return nil
 }
 
+// textScan scans the terms of a search in the text index. The fields before the texts in a compound index must be
+// bound to one value each, as the manual says
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-text/).
 func (p *Plan) textScan(s *fts.Search) (*Scan, error) {
 	for _, x := range p.coll.Indexes {
 		if x.Spec.Text == nil || x.Spec.Hidden {
 			continue
 		}
-		if x.Spec.Partial != nil && !implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation()) {
+		if x.Spec.Partial != nil &&
+			!implies(p.query.Filter, p.query.Matcher.Bounds(), x.Spec, p.query.Matcher.Collation()) {
 			continue
 		}
 		for _, f := range x.Spec.Fields {
+			// Fields behind the texts don't matter for the search.
 			if f.Kind == store.Text {
 				break
 			}
 			list := p.query.Matcher.TightBounds()[f.Name]
+			// Terms are stored behind the fields before them, so the scan must know their values.
 			if len(list) != 1 || !list[0].IsPoint() {
-				return nil, p.noPlan("failed to use text index to satisfy $text query (if text index is compound, are equality " +
-					"predicates given for all prefix fields?)")
+				return nil,
+					p.noPlan("failed to use text index to satisfy $text query (if text index is compound, are " +
+						"equality " +
+						"predicates given for all prefix fields?)")
 			}
 		}
 		b := bounds{}
@@ -153,8 +172,9 @@ func (p *Plan) textScan(s *fts.Search) (*Scan, error) {
 		"predicates given for all prefix fields?)")
 }
 
-// regionFor returns the scan of a geospatial index for where the matches must be, nil if it serves none.
-func regionFor(x *store.Index, filter bson.D, m *query.Matcher) *candidate {
+// findRegion returns the scan of a geospatial index for where the matches must be, nil if it serves none. Such a scan
+// is estimated at a fifth of the keys.
+func findRegion(x *store.Index, filter bson.D, m *query.Matcher) *candidate {
 	if x.Spec.Text != nil || x.Spec.Partial != nil && !implies(filter, m.Bounds(), x.Spec, m.Collation()) {
 		return nil
 	}
@@ -171,7 +191,8 @@ func regionFor(x *store.Index, filter bson.D, m *query.Matcher) *candidate {
 	return nil
 }
 
-// parseSort reads what the plan must sort by: a sort that the query asks for, or the distance.
+// parseSort reads what the plan must sort by: a sort that the query asks for, or the distance. It is dropped when a
+// candidate delivers the order.
 func (p *Plan) parseSort(spec bson.D) (err error) {
 	if len(spec) == 0 {
 		return nil
@@ -194,6 +215,7 @@ func (p *Plan) key(d bson.D) bson.A {
 	return p.sort.Key(d)
 }
 
+// compare compares what two documents are sorted by.
 func (p *Plan) compare(a, b bson.A) int {
 	if p.sort == nil {
 		return bsonval.Compare(a[0], b[0])

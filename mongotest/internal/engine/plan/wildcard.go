@@ -1,5 +1,8 @@
 package plan
 
+// This file has wildcard indexes, whose keys begin with a path
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-wildcard/).
+
 import (
 	"slices"
 	"strconv"
@@ -13,11 +16,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// bestWild returns the best way in which a wildcard index serves a query, or nil: by the bounds of one field, as long
-// as they are of scalars, which alone have keys.
-func bestWild(
+// findBestWild returns the best way in which a wildcard index serves a query, or nil: by the bounds of one field, as
+// long as they are of scalars, which alone have keys. Paths are tried in order, so that of two equal ones the same is
+// chosen each time.
+func findBestWild(
 	x *store.Index, filter bson.D, wide, tight map[string][]query.Interval, sort bson.D, by *collation.Collator,
 ) (best *candidate) {
+	// A wildcard index of the engine has no collation.
 	if by != nil || x.Spec.Partial != nil && !implies(filter, wide, x.Spec, by) {
 		return nil
 	}
@@ -27,11 +32,12 @@ func bestWild(
 	}
 	slices.Sort(paths)
 	for _, path := range paths {
+		// A multikey index doesn't say which paths have arrays, so all of them may.
 		list := tight[path]
 		if x.IsMultikey() || list == nil {
 			list = wide[path]
 		}
-		if !x.Spec.Wild.Has(path) || numbered(path) || slices.ContainsFunc(list, beyondScalars) {
+		if !x.Spec.Wild.Has(path) || namesElement(path) || slices.ContainsFunc(list, beyondScalars) {
 			continue
 		}
 		c := &candidate{scan: &Scan{Index: x, bounds: make([]bounds, 2), path: path}, bounded: true}
@@ -62,15 +68,16 @@ func beyondScalars(i query.Interval) bool {
 	return bsonval.Compare(i.Lo, bson.Binary{}) < 0 && (hi > 0 || hi == 0 && i.HiInc)
 }
 
-// numbered reports whether a path may name an element of an array, whose keys are at the array's path.
-func numbered(path string) bool {
+// namesElement reports whether a path may name an element of an array, whose keys are at the array's path.
+func namesElement(path string) bool {
 	return slices.ContainsFunc(strings.Split(path, "."), func(name string) bool {
 		_, err := strconv.Atoi(name)
 		return err == nil
 	})
 }
 
-// KeyPattern is the key of the index as explain shows it: that of a wildcard index has the path that the scan is about.
+// KeyPattern is the key of the index as explain shows it: that of a wildcard index has the path that the scan is
+// about.
 func (s *Scan) KeyPattern() bson.D {
 	if s.path == "" {
 		return s.Index.Spec.Key
