@@ -43,6 +43,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/pipe",
 	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",
+	"mongotest/internal/engine/router",
 	"mongotest/internal/engine/specs",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",

@@ -96,7 +96,7 @@ func readSharding(r *request) (*sharding, error) {
 	if x.key, err = router.ParseKey(spec); err != nil {
 		return nil, err
 	}
-	if x.unique && x.key.Hashed() {
+	if x.unique && x.key.HasHashed() {
 		return nil, mongoerr.New(mongoerr.InvalidOptions,
 			"Hashed shard keys cannot be declared unique. It's possible to ensure uniqueness on the "+
 				"hashed field by declaring an additional (non-hashed) unique index on the field.")
@@ -131,7 +131,7 @@ func shardCollection(r *request) (reply, error) {
 	}
 	done := reply{{Key: "collectionsharded", Value: x.ns.String()}}
 	if old := r.findSharding(x.coll); old != nil {
-		if old.Key.Same(x.key) && old.Unique == x.unique {
+		if old.Key.IsSame(x.key) && old.Unique == x.unique {
 			return done, nil
 		}
 		return nil, mongoerr.New(mongoerr.AlreadyInitialized, "sharding already enabled for collection %s", x.ns)
@@ -163,7 +163,7 @@ func reshardCollection(r *request) (reply, error) {
 		return nil, newNotShardedError(x.ns)
 	case x.unique:
 		return nil, mongoerr.New(mongoerr.BadValue, "reshardCollection can't make the shard key unique")
-	case old.Key.Same(x.key):
+	case old.Key.IsSame(x.key):
 		return nil, nil
 	}
 	return nil, r.write(func(w *store.Writer) error {

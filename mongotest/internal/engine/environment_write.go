@@ -177,7 +177,7 @@ func hasExactFields(spec *store.IndexSpec, on []string) bool {
 // them, or they are _id, for which MongoDB adds the shard key.
 func (r *request) canJoin(coll *store.Collection, on []string) bool {
 	c := r.findSharding(coll)
-	return c == nil || c.Key.Within(on) || len(on) == 1 && on[0] == "_id"
+	return c == nil || c.Key.IsWithin(on) || len(on) == 1 && on[0] == "_id"
 }
 
 // checkMerge refuses a document that $merge would put on another shard than the document with its _id.

@@ -25,7 +25,7 @@ func (r *request) findSharding(c *store.Collection) *router.Collection {
 	if r.engine.router == nil || c == nil {
 		return nil
 	}
-	return r.engine.router.Sharded(string(c.UUID.Data))
+	return r.engine.router.FindCollection(string(c.UUID.Data))
 }
 
 // makeRouterFilter returns the filter of a command or a statement with its collation, as the router reads it.

@@ -34,7 +34,7 @@ func (r *request) checkSharded(coll *store.Collection, s *store.IndexSpec) error
 // checkKeyIndex refuses to drop the last index that serves a ranged shard key.
 func (r *request) checkKeyIndex(coll *store.Collection, names []string) error {
 	c := r.findSharding(coll)
-	if c == nil || c.Key.Hashed() {
+	if c == nil || c.Key.HasHashed() {
 		return nil
 	}
 	serves := func(x *store.Index) bool { return servesKey(c.Key, x) }

@@ -1,5 +1,7 @@
 package router
 
+// This file reads from a filter what it says of the key: the whole key by equality, or intervals field by field.
+
 import (
 	"slices"
 	"strings"
@@ -14,6 +16,7 @@ import (
 func conjuncts(filter bson.D) (out []bson.E) {
 	for _, e := range filter {
 		list, _ := e.Value.(bson.A)
+		// Their conditions all hold, as those beside them do.
 		if e.Key == "$and" || e.Key == "$or" && len(list) == 1 {
 			for _, v := range list {
 				d, _ := v.(bson.D)
@@ -31,12 +34,13 @@ func conjuncts(filter bson.D) (out []bson.E) {
 func equalities(filter bson.D) map[string][]any {
 	out := map[string][]any{}
 	for _, e := range conjuncts(filter) {
-		out[e.Key] = append(out[e.Key], equals(e.Value)...)
+		out[e.Key] = append(out[e.Key], equalValues(e.Value)...)
 	}
 	return out
 }
 
-func equals(v any) (out []any) {
+// equalValues are the values that a condition on one path gives by equality.
+func equalValues(v any) (out []any) {
 	d, ok := v.(bson.D)
 	if !ok || !isOperators(d) {
 		return []any{v}
@@ -53,11 +57,12 @@ func equals(v any) (out []any) {
 	return out
 }
 
+// isOperators reports whether a document has operators rather than being a value.
 func isOperators(d bson.D) bool { return len(d) > 0 && strings.HasPrefix(d[0].Key, "$") }
 
-// whole returns the shard key that a filter gives by equality, false if it doesn't give all of it, or a field twice.
-// A document that a field above the key equals has the key's field in it.
-func (k Key) whole(filter bson.D) ([]any, bool) {
+// readWhole returns the shard key that a filter gives by equality, false if it doesn't give all of it, or a field
+// twice. A document that a field above the key equals has the key's field in it.
+func (k Key) readWhole(filter bson.D) ([]any, bool) {
 	given := equalities(filter)
 	out := make([]any, len(k))
 	for i, f := range k {
@@ -67,6 +72,7 @@ func (k Key) whole(filter bson.D) ([]any, bool) {
 				list = append(list, valuesBelow(values, below)...)
 			}
 		}
+		// Two values for one field can't both be the key's, and an array or a pattern is none.
 		if len(list) != 1 || !storable(list[0]) {
 			return nil, false
 		}
@@ -80,7 +86,7 @@ func valuesBelow(values []any, path string) []any {
 	out := make([]any, len(values))
 	for i, v := range values {
 		d, _ := v.(bson.D)
-		below, ok := at(d, path)
+		below, ok := valueAt(d, path)
 		if !ok || below == nil {
 			below = bson.A{}
 		}
@@ -100,16 +106,18 @@ func storable(v any) bool {
 	return true
 }
 
-// text reports whether a collation can matter for a value. It doesn't for a pattern.
-func text(v any) bool {
+// hasText reports whether a collation can matter for a value. It doesn't for a pattern.
+func hasText(v any) bool {
 	switch v := v.(type) {
 	case string, bson.Symbol:
 		return true
 	case bson.A:
-		return slices.ContainsFunc(v, text)
+		return slices.ContainsFunc(v, hasText)
 	case bson.D:
 		return !isOperators(v) ||
-			slices.ContainsFunc(v, func(e bson.E) bool { return e.Key != "$regex" && e.Key != "$options" && text(e.Value) })
+			slices.ContainsFunc(v, func(e bson.E) bool {
+				return e.Key != "$regex" && e.Key != "$options" && hasText(e.Value)
+			})
 	}
 	return false
 }
@@ -120,27 +128,30 @@ func (c *Collection) bounds(filter bson.D, collated bool) (list [][]query.Interv
 	var plain, ors []bson.E
 	for _, e := range conjuncts(filter) {
 		switch {
+		// A text search says nothing of the key, and any shard may have the words.
 		case e.Key == "$text":
 			return nil, false
 		case e.Key == "$or":
 			ors = append(ors, e)
-		case !collated || !text(e.Value):
+		// Texts that compare by a collation may equal other texts, whose chunks are elsewhere.
+		case !collated || !hasText(e.Value):
 			plain = append(plain, e)
 		}
 	}
-	if list = c.tight(plain); list[0] != nil {
+	if list = c.intersectConditions(plain); list[0] != nil {
 		return list, true
 	}
 	for _, e := range ors {
-		if list, ok = c.union(e, collated); ok {
+		if list, ok = c.joinBranches(e, collated); ok {
 			return list, true
 		}
 	}
 	return nil, false
 }
 
-// union is what the branches of an $or ask for, field by field.
-func (c *Collection) union(or bson.E, collated bool) ([][]query.Interval, bool) {
+// joinBranches is what the branches of an $or ask for, field by field. A field that one branch doesn't bind isn't
+// bound.
+func (c *Collection) joinBranches(or bson.E, collated bool) ([][]query.Interval, bool) {
 	branches, _ := or.Value.(bson.A)
 	out := make([][]query.Interval, len(c.Key))
 	first := true
@@ -150,7 +161,7 @@ func (c *Collection) union(or bson.E, collated bool) ([][]query.Interval, bool) 
 		if !ok {
 			return nil, false
 		}
-		if slices.ContainsFunc(list, none) {
+		if slices.ContainsFunc(list, isNone) {
 			continue // nothing matches the branch
 		}
 		for i := range out {
@@ -160,7 +171,7 @@ func (c *Collection) union(or bson.E, collated bool) ([][]query.Interval, bool) 
 			case out[i] == nil || list[i] == nil:
 				out[i] = nil
 			default:
-				out[i] = join(out[i], list[i])
+				out[i] = joinIntervals(out[i], list[i])
 			}
 		}
 		first = false
@@ -171,11 +182,13 @@ func (c *Collection) union(or bson.E, collated bool) ([][]query.Interval, bool) 
 	return out, len(branches) > 0
 }
 
-func none(list []query.Interval) bool { return list != nil && len(list) == 0 }
+// isNone reports whether a field is bound to no value at all, so that nothing matches. Nil is a field that isn't
+// bound.
+func isNone(list []query.Interval) bool { return list != nil && len(list) == 0 }
 
-// join is the union of two lists, each of them sorted. What overlaps stays apart: it touches the
+// joinIntervals is the union of two lists, each of them sorted. What overlaps stays apart: it touches the
 // same chunks.
-func join(a, b []query.Interval) []query.Interval {
+func joinIntervals(a, b []query.Interval) []query.Interval {
 	out := slices.Concat(a, b)
 	slices.SortFunc(out, func(x, y query.Interval) int {
 		if c := bsonval.Compare(x.Lo, y.Lo); c != 0 {
@@ -188,8 +201,9 @@ func join(a, b []query.Interval) []query.Interval {
 	})
 }
 
-// tight is what conditions that all hold ask for, field by field.
-func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
+// intersectConditions is what conditions that all hold ask for, field by field. Conditions that package query can't
+// parse here, such as $near, say nothing of a key.
+func (c *Collection) intersectConditions(conditions []bson.E) [][]query.Interval {
 	var all bson.A
 	missing := map[string]bool{}
 	for _, e := range conditions {
@@ -211,7 +225,7 @@ func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
 	for i, f := range c.Key {
 		list, ok := found[f.name]
 		if f.hashed {
-			list, ok = hashable(all, f.name)
+			list, ok = pointsOfHashed(all, f.name)
 		}
 		if missing[f.name] && !f.hashed {
 			out[i] = []query.Interval{}
@@ -221,15 +235,15 @@ func (c *Collection) tight(conditions []bson.E) [][]query.Interval {
 			continue
 		}
 		if ok {
-			out[i] = c.stored(f, list)
+			out[i] = c.asStored(f, list)
 		}
 	}
 	return out
 }
 
-// hashable are the values that conditions ask for in a hashed field, false if none of them asks for values. Ranges say
-// nothing of hashes.
-func hashable(conditions bson.A, name string) (out []query.Interval, ok bool) {
+// pointsOfHashed are the values that conditions ask for in a hashed field, false if none of them asks for values.
+// Ranges say nothing of hashes.
+func pointsOfHashed(conditions bson.A, name string) (out []query.Interval, ok bool) {
 	for _, v := range conditions {
 		list, said := query.MustParse(v.(bson.D)).TightBounds()[name]
 		values := !slices.ContainsFunc(list, func(x query.Interval) bool { return !x.IsPoint() && !isNull(x) })
@@ -249,32 +263,33 @@ func hashable(conditions bson.A, name string) (out []query.Interval, ok bool) {
 // isNull reports whether an interval is that of null and missing fields.
 func isNull(x query.Interval) bool { return bsonval.IsNullish(x.Lo) && bsonval.IsNullish(x.Hi) }
 
-// stored are the intervals as the chunks have them. Null stands for a missing field; before
-// MongoDB 8.0 it is looked for as undefined, too.
-func (c *Collection) stored(f field, list []query.Interval) []query.Interval {
+// asStored are the intervals as the chunks have them. Null stands for a missing field; before MongoDB 8.0 it is
+// looked for as undefined, too. Hashes come in another order than values, so they are sorted anew.
+func (c *Collection) asStored(f field, list []query.Interval) []query.Interval {
 	out := make([]query.Interval, 0, len(list))
 	for _, x := range list {
 		switch {
 		case isNull(x):
 			if c.before71 {
-				out = append(out, c.point(f, bson.Undefined{}))
+				out = append(out, c.makePoint(f, bson.Undefined{}))
 			}
-			out = append(out, c.point(f, nil))
+			out = append(out, c.makePoint(f, nil))
 		case f.hashed:
-			out = append(out, c.point(f, x.Lo))
+			out = append(out, c.makePoint(f, x.Lo))
 		default:
 			out = append(out, x)
 		}
 	}
 	if f.hashed && len(out) > 0 {
-		return join(out, nil)
+		return joinIntervals(out, nil)
 	}
 	return out
 }
 
-func (c *Collection) point(f field, v any) query.Interval {
+// makePoint is the interval of one value, which is hashed if the field is.
+func (c *Collection) makePoint(f field, v any) query.Interval {
 	if f.hashed {
-		v = hash(v)
+		v = hashValue(v)
 	}
 	return query.Point(v)
 }

@@ -1,5 +1,7 @@
 package router
 
+// This file has the shard key: how it is written, what a document has in its fields, and which indexes fit it.
+
 import (
 	"slices"
 	"strings"
@@ -13,12 +15,13 @@ import (
 // Key is a shard key: its fields in order.
 type Key []field
 
+// field is one field of a key.
 type field struct {
 	name   string
 	hashed bool
 }
 
-// ParseKey reads a key as shardCollection takes it.
+// ParseKey reads a key as shardCollection takes it: fields with 1, and one at most with "hashed".
 func ParseKey(d bson.D) (Key, error) {
 	bad := func(format string, args ...any) (Key, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, format, args...)
@@ -42,7 +45,8 @@ func ParseKey(d bson.D) (Key, error) {
 			return bad("Field %s can only be 1 or 'hashed'", e.Key)
 		}
 		if f.hashed && hashed {
-			return bad("Shard key can contain at most one 'hashed' field, and/or multiple numerical fields set to a value of 1. "+
+			return bad("Shard key can contain at most one 'hashed' field, and/or multiple numerical fields set to "+
+				"a value of 1. "+
 				"Failed to parse field %s", e.Key)
 		}
 		for _, g := range key {
@@ -68,19 +72,20 @@ func (k Key) Document() bson.D {
 	return d
 }
 
-// Hashed reports whether a field of the key is hashed.
-func (k Key) Hashed() bool { return slices.ContainsFunc(k, func(f field) bool { return f.hashed }) }
+// HasHashed reports whether a field of the key is hashed.
+func (k Key) HasHashed() bool { return slices.ContainsFunc(k, func(f field) bool { return f.hashed }) }
 
-// Same reports whether two keys are the same.
-func (k Key) Same(other Key) bool { return slices.Equal(k, other) }
+// IsSame reports whether two keys are the same.
+func (k Key) IsSame(other Key) bool { return slices.Equal(k, other) }
 
-// Within reports whether all fields of the key are among these.
-func (k Key) Within(fields []string) bool {
+// IsWithin reports whether all fields of the key are among these.
+func (k Key) IsWithin(fields []string) bool {
 	return !slices.ContainsFunc(k, func(f field) bool { return !slices.Contains(fields, f.name) })
 }
 
-// Allows reports whether a unique index of this pattern can be kept when each shard looks at its
-// own documents alone: it begins with the fields of the key, or with _id.
+// Allows reports whether a unique index of this pattern can be kept when each shard looks at its own documents alone:
+// it begins with the fields of the key, or with _id. The manual says the former
+// (https://www.mongodb.com/docs/manual/core/sharding-shard-key/).
 func (k Key) Allows(index bson.D) bool {
 	if len(index) > 0 && index[0].Key == "_id" {
 		return true
@@ -89,6 +94,7 @@ func (k Key) Allows(index bson.D) bool {
 		return false
 	}
 	for i, f := range k {
+		// Each shard can only tell that a key is unique among the documents that it has itself.
 		if index[i].Key != f.name {
 			return false
 		}
@@ -96,7 +102,8 @@ func (k Key) Allows(index bson.D) bool {
 	return true
 }
 
-// Serves reports whether an index of this pattern can serve the key: it begins with it.
+// Serves reports whether an index of this pattern can serve the key: it begins with it, field by field and with the
+// same kinds.
 func (k Key) Serves(index bson.D) bool {
 	if len(index) < len(k) {
 		return false
@@ -113,12 +120,12 @@ func (k Key) Serves(index bson.D) bool {
 	return true
 }
 
-// Values are the values that a document has in the fields of the key, null for a missing one. It
-// returns false for an array, or below one.
+// Values are the values that a document has in the fields of the key, null for a missing one. It returns false for an
+// array, or below one: such a document can't be stored in a sharded collection.
 func (k Key) Values(doc bson.D) ([]any, bool) {
 	out := make([]any, len(k))
 	for i, f := range k {
-		v, ok := at(doc, f.name)
+		v, ok := valueAt(doc, f.name)
 		if !ok {
 			return nil, false
 		}
@@ -127,8 +134,8 @@ func (k Key) Values(doc bson.D) ([]any, bool) {
 	return out, true
 }
 
-// at is what a document has at a path, null for nothing; false for an array.
-func at(doc bson.D, path string) (any, bool) {
+// valueAt is what a document has at a path, null for nothing; false for an array.
+func valueAt(doc bson.D, path string) (any, bool) {
 	var v any = doc
 	for part := range strings.SplitSeq(path, ".") {
 		if _, array := v.(bson.A); array {
@@ -138,6 +145,7 @@ func at(doc bson.D, path string) (any, bool) {
 		if !ok {
 			return nil, true
 		}
+		// A missing field is null to the router, as it is to chunks.
 		v, _ = bsonval.Get(d, part)
 		if bsonval.IsMissing(v) {
 			v = nil
@@ -147,19 +155,20 @@ func at(doc bson.D, path string) (any, bool) {
 	return v, !array
 }
 
-// place is where values of the fields are in the order of chunks: the hash in the place of what
+// placeOf is where values of the fields are in the order of chunks: the hash in the place of what
 // is hashed.
-func (k Key) place(values []any) []any {
+func (k Key) placeOf(values []any) []any {
 	out := slices.Clone(values)
 	for i, f := range k {
 		if f.hashed {
-			out[i] = hash(values[i])
+			out[i] = hashValue(values[i])
 		}
 	}
 	return out
 }
 
-func hash(v any) int64 {
+// hashValue is MongoDB's hash of a value, as hashed indexes have it.
+func hashValue(v any) int64 {
 	raw, err := bsonval.Append(nil, bson.D{{Key: "", Value: v}})
 	if err != nil {
 		return 0 // what was decoded can be encoded
@@ -167,7 +176,8 @@ func hash(v any) int64 {
 	return bsonval.Hash64(bson.Raw(raw).Index(0).Value())
 }
 
-func compare(a, b []any) int {
+// compareKeys orders keys field by field, in BSON's order.
+func compareKeys(a, b []any) int {
 	for i := range a {
 		if c := bsonval.Compare(a[i], b[i]); c != 0 {
 			return c

@@ -1,5 +1,7 @@
 package router
 
+// This file says where reads and writes are sent, and which changes of a shard key are refused.
+
 import (
 	"slices"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// A Route is where a statement is sent.
+// A Route is where a statement is sent: shards by their numbers, and why there are so many or so few.
 type Route struct {
 	Shards    []int
 	Broadcast bool // the filter says nothing of the key
@@ -27,8 +29,8 @@ type Filter struct {
 
 // Find says where a read is sent.
 func (c *Collection) Find(f Filter) Route {
-	if key, ok := c.Key.whole(f.Query); ok {
-		if !f.Collated || !slices.ContainsFunc(key, text) {
+	if key, ok := c.Key.readWhole(f.Query); ok {
+		if !f.Collated || !slices.ContainsFunc(key, hasText) {
 			return Route{Shards: []int{c.ShardOf(key)}, Whole: true}
 		}
 	}
@@ -36,17 +38,19 @@ func (c *Collection) Find(f Filter) Route {
 	if !ok {
 		return Route{Shards: c.owners(), Broadcast: true}
 	}
-	if slices.ContainsFunc(list, none) {
+	// An impossible condition, such as {$in: []}.
+	if slices.ContainsFunc(list, isNone) {
 		return Route{Shards: []int{c.chunks[0].shard}} // nothing matches, but some shard must answer
 	}
 	var shards []int
 	for _, r := range c.flatten(list) {
-		c.within(r.min, r.max, func(shard int) { shards = append(shards, shard) })
+		c.addShardsWithin(r.min, r.max, func(shard int) { shards = append(shards, shard) })
 	}
 	slices.Sort(shards)
 	return Route{Shards: slices.Compact(shards)}
 }
 
+// keyRange is a range of keys. Both ends belong to it.
 type keyRange struct{ min, max []any }
 
 // flatten makes ranges of keys from intervals of fields. The first field with other than one
@@ -58,6 +62,7 @@ func (c *Collection) flatten(list [][]query.Interval) []keyRange {
 		if intervals == nil {
 			intervals = []query.Interval{{Lo: bson.MinKey{}, Hi: bson.MaxKey{}}}
 		}
+		// Intervals are sorted by where they begin, not by where they end.
 		lo, hi := intervals[0].Lo, intervals[0].Hi
 		for _, x := range intervals {
 			if bsonval.Compare(x.Hi, hi) > 0 {
@@ -81,7 +86,7 @@ func (c *Collection) flatten(list [][]query.Interval) []keyRange {
 	return out
 }
 
-// A Change is an update or a delete.
+// A Change is an update or a delete, with what decides where it is sent.
 type Change struct {
 	Filter
 	Command     string // update, delete or findAndModify
@@ -93,7 +98,7 @@ type Change struct {
 
 // Write says where an update or a delete is sent, or why it is refused.
 func (c *Collection) Write(w Change) (Route, error) {
-	_, whole := c.Key.whole(w.Query)
+	_, whole := c.Key.readWhole(w.Query)
 	r := c.Find(w.Filter)
 	switch {
 	case w.Upsert && (!whole || !r.Whole):
@@ -101,25 +106,28 @@ func (c *Collection) Write(w Change) (Route, error) {
 			"Failed to target upsert by query :: could not extract exact shard key")
 	case w.Command == "findAndModify":
 		if c.before71 && !r.Whole {
-			return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound, "Query for sharded findAndModify must contain the shard key")
+			return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound, "Query for sharded findAndModify must contain "+
+				"the shard key")
 		}
 		return r, nil
 	case len(r.Shards) == 1:
 		return r, nil
 	}
 	if w.Multi {
+		// An update of many documents goes to all shards of the cluster, even to those without a chunk.
 		if !w.InTxn { // a shard may get chunks meanwhile
 			r.Shards = c.All()
 		}
 		return r, nil
 	}
-	return c.single(w, r)
+	return c.routeSingle(w, r)
 }
 
-// single is Write for a change of one document whose filter is for several shards.
-func (c *Collection) single(w Change, r Route) (Route, error) {
-	id, byID := Key{{name: "_id"}}.whole(w.Query)
-	byID = byID && !(w.Foreign && text(id[0]))
+// routeSingle is Write for a change of one document whose filter is for several shards. MongoDB before 7.1 wanted _id
+// or the shard key there; later ones look for the document on all shards in question.
+func (c *Collection) routeSingle(w Change, r Route) (Route, error) {
+	id, byID := Key{{name: "_id"}}.readWhole(w.Query)
+	byID = byID && !(w.Foreign && hasText(id[0]))
 	switch {
 	case w.Replacement != nil && (byID || c.before71):
 		doc := w.Replacement
@@ -135,12 +143,14 @@ func (c *Collection) single(w Change, r Route) (Route, error) {
 	case c.before71 && !byID && w.Command == "delete":
 		return Route{}, mongoerr.New(mongoerr.ShardKeyNotFound,
 			"A single delete on a sharded collection must contain an exact match on _id "+
-				"(and have the collection default collation) or contain the shard key (and have the simple collation). Delete request: %s, "+
+				"(and have the collection default collation) or contain the shard key (and have the simple "+
+				"collation). Delete request: %s, "+
 				"shard key pattern: %s", bsonval.Show(w.Query), bsonval.Show(c.Key.Document()))
 	case c.before71 && !byID:
 		return Route{}, mongoerr.New(mongoerr.InvalidOptions,
 			"A {multi:false} update on a sharded collection must contain an exact match on "+
-				"_id (and have the collection default collation) or target a single shard (and have the simple collation), but this update "+
+				"_id (and have the collection default collation) or target a single shard (and have the simple "+
+				"collation), but this update "+
 				"targeted %d shards. Update request: %s, shard key pattern: %s", len(r.Shards), bsonval.Show(w.Query),
 			bsonval.Show(c.Key.Document()))
 	case c.before71 && !w.InTxn:
@@ -149,7 +159,7 @@ func (c *Collection) single(w Change, r Route) (Route, error) {
 	return r, nil
 }
 
-// Insert says on which shard a document is stored.
+// Insert says on which shard a document is stored. A missing field of the key counts as null; an array is refused.
 func (c *Collection) Insert(doc bson.D) (int, error) {
 	key, ok := c.Key.Values(doc)
 	if !ok {
@@ -166,7 +176,8 @@ type Move struct {
 	Batch  int  // how many statements the command has
 }
 
-// Update refuses a change of a stored document that MongoDB doesn't allow for its shard key.
+// Update refuses a change of a stored document that MongoDB doesn't allow for its shard key. A change that leaves the
+// key as it is, is always allowed.
 func (c *Collection) Update(old, next bson.D, m Move) error {
 	before, was := c.Key.Values(old)
 	after, is := c.Key.Values(next)
@@ -189,7 +200,8 @@ func (c *Collection) Update(old, next bson.D, m Move) error {
 			"Must run update to shard key field in a multi-statement transaction or with retryWrites: true.")
 	case m.Batch > 1 && c.ShardOf(before) != c.ShardOf(after):
 		return mongoerr.New(mongoerr.InvalidOptions,
-			"Document shard key value updates that cause the doc to move shards must be sent with write batch of size 1")
+			"Document shard key value updates that cause the doc to move shards must be sent with write batch of "+
+				"size 1")
 	}
 	return nil
 }
@@ -201,7 +213,8 @@ func (c *Collection) Upsert(doc bson.D, on []int, m Move) error {
 	if err == nil && !m.Number && !slices.Contains(on, shard) {
 		return mongoerr.New(mongoerr.IllegalOperation,
 			"The upserted document could not be inserted onto the shard targeted by the query, since its "+
-				"shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a transaction or with retryWrites: true.")
+				"shard key belongs on a different shard. Cross-shard upserts are only allowed when running in a "+
+				"transaction or with retryWrites: true.")
 	}
 	return err
 }
