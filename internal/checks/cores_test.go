@@ -33,6 +33,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/collation",
 	"mongotest/internal/engine/differ",
 	"mongotest/internal/engine/differ/cases",
+	"mongotest/internal/engine/differ/grammar",
 	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
 	"mongotest/internal/engine/fts",

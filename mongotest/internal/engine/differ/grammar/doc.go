@@ -1,9 +1,9 @@
-// Package grammar makes the random cases of the differential test: documents, and one command on them that MongoDB can
-// answer in one way only.
+// Package grammar makes the random cases of the differential test: documents, and one command on them that MongoDB
+// can answer in one way only.
 //
-// [Generate] is the door. A case follows from the seed and its number alone, so that a difference can be shown again by
-// two numbers. Case 2 of seed 7 is the same on every machine and in every run of one version of this package; a change
-// of the grammar makes other cases.
+// [Generate] is the door. A case follows from the seed and its number alone, so that a difference can be shown again
+// by two numbers. Case 2 of seed 7 is the same on every machine and in every run of one version of this package; a
+// change of the grammar makes other cases.
 //
 // The steps from a seed to a case:
 //
@@ -26,6 +26,6 @@
 // A new operator of the engine needs an entry in the table of its family. Its operand follows the syntax on the
 // operator's page in the manual: https://www.mongodb.com/docs/manual/reference/operator/.
 //
-// The runner in differ and the tests of package rules call Generate. The runner's shrinking also reads [NeedsOrder] and
-// [StableFields], to keep a smaller case as free of luck as the case was.
+// The runner in differ and the tests of package rules call Generate. The runner's shrinking also reads [NeedsOrder]
+// and [StableFields], to keep a smaller case as free of luck as the case was.
 package grammar

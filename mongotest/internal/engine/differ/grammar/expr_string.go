@@ -1,22 +1,25 @@
 package grammar
 
+// This file has the tables of operators on strings and dates.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// stringOps are the operators on strings. é, of two bytes, tells bytes and code points apart.
 func stringOps() map[string]form {
 	table := map[string]form{
-		"$concat":      {str, some(str, 0, 3)},
-		"$toLower":     {str, single(str)},
-		"$toUpper":     {str, single(str)},
-		"$strLenCP":    {num, single(str)},
-		"$strcasecmp":  {num, args(str, str)},
+		"$concat":      {str, makeSome(str, 0, 3)},
+		"$toLower":     {str, makeSingle(str)},
+		"$toUpper":     {str, makeSingle(str)},
+		"$strLenCP":    {num, makeSingle(str)},
+		"$strcasecmp":  {num, makeArgs(str, str)},
 		"$split":       {arr, func(g *gen) any { return bson.A{g.expr(str), pick(g, "b", ",", ".", " ", "aé")} }},
 		"$replaceOne":  {str, replacement},
 		"$replaceAll":  {str, replacement},
-		"$strLenBytes": {num, single(str)},
+		"$strLenBytes": {num, makeSingle(str)},
 	}
 	for _, name := range []string{"$substr", "$substrCP", "$substrBytes"} {
 		table[name] = form{str, func(g *gen) any {
@@ -44,6 +47,7 @@ func stringOps() map[string]form {
 			return out
 		}}
 	}
+	// The order of this map doesn't matter: entries are put into a table, and draw nothing from the generator yet.
 	for name, out := range map[string]kind{"$regexMatch": boolean, "$regexFind": obj, "$regexFindAll": arr} {
 		table[name] = form{out, func(g *gen) any {
 			patterns := []any{g.pattern(), "(a)(b)?", "(?=(.b))a", bson.Regex{Pattern: g.pattern()}}
@@ -60,24 +64,27 @@ func stringOps() map[string]form {
 	return table
 }
 
+// replacement makes the operand of $replaceOne and $replaceAll.
 func replacement(g *gen) any {
 	return tree.D("input", g.expr(str), "find", pick[any](g, "a", "b", "é", g.expr(str)), "replacement",
 		pick[any](g, "", "zz", g.expr(str)))
 }
 
+// dateOps are the operators on dates. Parts and time zones are chosen to cross days, months and leap years.
 func dateOps() map[string]form {
 	table := map[string]form{
-		"$dateAdd":      {date, func(g *gen) any { return g.dateStep("startDate", "amount", g.small()) }},
-		"$dateSubtract": {date, func(g *gen) any { return g.dateStep("startDate", "amount", g.small()) }},
+		"$dateAdd":      {date, func(g *gen) any { return g.dateStep("startDate", "amount", g.smallNumber()) }},
+		"$dateSubtract": {date, func(g *gen) any { return g.dateStep("startDate", "amount", g.smallNumber()) }},
 		"$dateDiff": {num, func(g *gen) any {
-			return g.zoned(tree.D("startDate", g.expr(date), "endDate", g.expr(date), "unit", g.unit()))
+			return g.addZone(tree.D("startDate", g.expr(date), "endDate", g.expr(date), "unit", g.unit()))
 		}},
+		// Bins of several units are counted from a date that the manual gives.
 		"$dateTrunc": {date, func(g *gen) any {
 			out := tree.D("date", g.expr(date), "unit", g.unit())
 			if g.chance(30) {
 				out = append(out, bson.E{Key: "binSize", Value: pick[any](g, int32(1), int32(2), int64(7))})
 			}
-			return g.zoned(out)
+			return g.addZone(out)
 		}},
 		"$dateToString": {str, func(g *gen) any {
 			out := tree.D("date", g.expr(date))
@@ -90,22 +97,24 @@ func dateOps() map[string]form {
 			if g.chance(20) {
 				out = append(out, bson.E{Key: "onNull", Value: "none"})
 			}
-			return g.zoned(out)
+			return g.addZone(out)
 		}},
 		"$dateToParts": {obj, func(g *gen) any {
 			if g.chance(30) {
 				return tree.D("date", g.expr(date), "iso8601", true)
 			}
-			return g.zoned(tree.D("date", g.expr(date)))
+			return g.addZone(tree.D("date", g.expr(date)))
 		}},
+		// Parts beyond their ranges carry over into the next month or day.
 		"$dateFromParts": {date, func(g *gen) any {
 			out := tree.D("year", pick(g, 2000, 2024, 1970), "month", pick(g, 1, 2, 12, 14),
 				"day", pick(g, 1, 29, 31, 0))
 			if g.chance(40) {
 				out = append(out, tree.D("hour", pick(g, 0, 23, 25), "minute", 5, "second", 7, "millisecond", 8)...)
 			}
-			return g.zoned(out)
+			return g.addZone(out)
 		}},
+		// onError and onNull make of texts that are no dates something that can be compared.
 		"$dateFromString": {date, func(g *gen) any {
 			if g.chance(40) {
 				return tree.D("dateString", pick(g, "2024-02-29", "01/02/2024"), "format",
@@ -122,22 +131,24 @@ func dateOps() map[string]form {
 			if g.chance(70) {
 				return g.expr(date)
 			}
-			return g.zoned(tree.D("date", g.expr(date)))
+			return g.addZone(tree.D("date", g.expr(date)))
 		}}
 	}
 	return table
 }
 
+// unit picks a unit of time.
 func (g *gen) unit() string {
 	return pick(g, "year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond")
 }
 
+// dateStep makes the operand of what adds to a date.
 func (g *gen) dateStep(start, amount string, n any) bson.D {
-	return g.zoned(tree.D(start, g.expr(date), "unit", g.unit(), amount, n))
+	return g.addZone(tree.D(start, g.expr(date), "unit", g.unit(), amount, n))
 }
 
-// zoned adds a time zone, now and then.
-func (g *gen) zoned(doc bson.D) bson.D {
+// addZone adds a time zone, now and then.
+func (g *gen) addZone(doc bson.D) bson.D {
 	if g.chance(20) {
 		return append(doc, bson.E{Key: "timezone", Value: pick(g, "UTC", "+02:00", "Europe/Paris", "America/New_York")})
 	}

@@ -1,5 +1,7 @@
 package grammar
 
+// This file has the grammar of filters: clauses, conditions on a path, and their operators.
+
 import (
 	"maps"
 	"slices"
@@ -24,6 +26,7 @@ func (g *gen) filter() bson.D {
 	return out
 }
 
+// clause makes one condition: on a path, or a fifth of the time an operator over further clauses.
 func (g *gen) clause(depth int) bson.E {
 	if depth > 0 && g.chance(20) {
 		name := pickKey(g, treeOps)
@@ -33,7 +36,8 @@ func (g *gen) clause(depth int) bson.E {
 	return bson.E{Key: path, Value: g.condition(path, depth)}
 }
 
-// condition is what a path is compared with: a value, or one or two operators.
+// condition is what a path is compared with: a value, or one or two operators. Geospatial operators mostly stand
+// alone, since MongoDB refuses other operators beside $geoWithin.
 func (g *gen) condition(path string, depth int) any {
 	if g.chance(15) {
 		return g.operand(path)
@@ -51,7 +55,7 @@ func (g *gen) condition(path string, depth int) any {
 	return out
 }
 
-// operator is one operator with its operand, and with what belongs to it.
+// operator is one operator with its operand, and with what belongs to it: $options needs a $regex before it.
 func (g *gen) operator(name, path string, depth int) bson.D {
 	if name == "$options" || name == "$regex" {
 		out := tree.D("$regex", g.pattern())
@@ -63,7 +67,8 @@ func (g *gen) operator(name, path string, depth int) bson.D {
 	return bson.D{{Key: name, Value: fieldOps[name](g, path, depth)}}
 }
 
-// operand is a value that the path may well hold.
+// operand is a value that the path may well hold: the kind follows from the last letter of the path, which is the
+// name of the field.
 func (g *gen) operand(path string) any {
 	if g.chance(80) {
 		return g.fieldValue(path[len(path)-1:], 1)
@@ -71,6 +76,7 @@ func (g *gen) operand(path string) any {
 	return g.value(1)
 }
 
+// pattern picks a regular expression. The last ones need what PCRE has and simpler engines lack.
 func (g *gen) pattern() string {
 	return pick(g, "^a", "b", "a$", "^A", "", "a|b", "^.", "[ab]", "é", "a.b", "^a?b",
 		"a(?=b)", "^(?!a)", "(?>a|ab)b", "a++b", "^(?=.*b)(?!.*é)a")
@@ -82,6 +88,7 @@ var (
 	fieldOps = map[string]func(g *gen, path string, depth int) any{}
 )
 
+// fillFilters fills the tables of filters.
 func fillFilters() {
 	maps.Copy(treeOps, treeTable())
 	maps.Copy(fieldOps, fieldTable())
@@ -89,11 +96,13 @@ func fillFilters() {
 	restrict(fieldOps, query.Operators())
 }
 
+// treeTable has the operators that stand where a path does.
 func treeTable() map[string]func(g *gen, depth int) any {
 	return map[string]func(g *gen, depth int) any{
-		"$and":         func(g *gen, depth int) any { return g.branches(depth) },
-		"$or":          func(g *gen, depth int) any { return g.branches(depth) },
-		"$nor":         func(g *gen, depth int) any { return g.branches(depth) },
+		"$and": func(g *gen, depth int) any { return g.branches(depth) },
+		"$or":  func(g *gen, depth int) any { return g.branches(depth) },
+		"$nor": func(g *gen, depth int) any { return g.branches(depth) },
+		// An expression of two operators at most: aggregateExpr makes deeper use of expressions.
 		"$expr":        func(g *gen, _ int) any { return g.boolExpr(2) },
 		"$comment":     func(*gen, int) any { return "a comment" },
 		"$sampleRate":  func(g *gen, _ int) any { return pick[any](g, int32(0), 1.0) }, // any other is a matter of luck
@@ -109,7 +118,8 @@ func treeTable() map[string]func(g *gen, depth int) any {
 	}
 }
 
-// elements is a filter on the elements of an array, where operators on whole documents can't stand.
+// elements is a filter on the elements of an array, where operators on whole documents can't stand. It tries clauses
+// until one has none of these.
 func (g *gen) elements(depth int) bson.D {
 	for {
 		clause := bson.D{g.clause(depth)}
@@ -123,25 +133,31 @@ func (g *gen) elements(depth int) bson.D {
 	}
 }
 
+// branches makes the clauses of $and, $or or $nor.
 func (g *gen) branches(depth int) bson.A {
 	return list(g, 1, 3, func() any { return bson.D{g.clause(depth)} })
 }
 
+// typeName picks the name of a type.
 func (g *gen) typeName() string {
 	return pick(g, "int", "long", "double", "decimal", "string", "array", "object", "null", "bool", "date", "objectId")
 }
 
+// operandOf makes a value to compare with.
 func operandOf(g *gen, path string, _ int) any { return g.operand(path) }
 
+// operandsOf makes a list of values to compare with.
 func operandsOf(g *gen, path string, _ int) any {
 	return list(g, 0, 3, func() any { return g.operand(path) })
 }
 
+// bits makes a mask, a list of positions or binary data.
 func bits(g *gen, _ string, _ int) any {
 	return pick[any](g, int32(1), int32(3), int64(4), bson.A{int32(0)}, bson.A{int32(1), int32(2)},
 		bson.Binary{Data: []byte{1}})
 }
 
+// fieldTable has the operators on a path's value.
 func fieldTable() map[string]func(g *gen, path string, depth int) any {
 	return map[string]func(g *gen, path string, depth int) any{
 		"$eq": operandOf, "$ne": operandOf, "$gt": operandOf, "$gte": operandOf, "$lt": operandOf, "$lte": operandOf,
@@ -151,10 +167,12 @@ func fieldTable() map[string]func(g *gen, path string, depth int) any {
 			}
 			return list(g, 1, 2, func() any { return g.operandIn(path) })
 		},
+		// Numbers count as truths here.
 		"$exists": func(g *gen, _ string, _ int) any { return pick[any](g, true, false, int32(1), int32(0)) },
 		"$type": func(g *gen, _ string, _ int) any {
 			return pick[any](g, g.typeName(), "number", int32(2), int32(16), bson.A{g.typeName(), int32(10)})
 		},
+		// Divisors and remainders of all types, negative ones and fractions, which are cut off.
 		"$mod": func(g *gen, _ string, _ int) any {
 			return bson.A{pick[any](g, int32(2), int64(3), 2.0, int32(-2)), pick[any](g, int32(0), int32(1), 1.5)}
 		},
@@ -164,6 +182,7 @@ func fieldTable() map[string]func(g *gen, path string, depth int) any {
 		"$geoIntersects": func(g *gen, _ string, _ int) any { return g.crossing() },
 		"$regex":         nil, // see operator
 		"$options":       nil,
+		// A regular expression may stand alone below $not.
 		"$not": func(g *gen, path string, depth int) any {
 			if g.chance(15) {
 				return bson.Regex{Pattern: g.pattern()}
@@ -171,6 +190,7 @@ func fieldTable() map[string]func(g *gen, path string, depth int) any {
 			name := pickKey(g, fieldOps)
 			return g.operator(name, path, depth-1)
 		},
+		// Operators on the elements themselves, or conditions on their fields.
 		"$elemMatch": func(g *gen, _ string, depth int) any {
 			if g.chance(50) || depth <= 0 {
 				return g.operator(pick(g, "$gt", "$lte", "$in", "$eq", "$ne", "$exists", "$type", "$mod"), "a", 0)

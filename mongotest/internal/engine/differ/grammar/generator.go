@@ -1,5 +1,7 @@
 package grammar
 
+// This file has the generator's state and its choices, and the names of fields.
+
 import (
 	"maps"
 	"math/rand/v2"
@@ -8,17 +10,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// gen makes one case. Everything it makes follows from the seed and the case's number.
+// gen makes one case. Everything it makes follows from the seed and the case's number, so it is never shared.
 type gen struct {
 	*rand.Rand
-	depth int      // how much deeper expressions may still nest
-	vars  []string // aggregation variables in scope
+	// depth is how much deeper expressions may still nest.
+	depth int
+	// vars are the aggregation variables in scope, without their $$.
+	vars []string
 }
 
 // chance is true in percent of cases.
 func (g *gen) chance(percent int) bool { return g.IntN(100) < percent }
 
-// pick chooses one of the values.
+// pick chooses one of the values. All of them are computed before, so that each choice takes the same random numbers
+// whatever it is.
 func pick[T any](g *gen, from ...T) T { return from[g.IntN(len(from))] }
 
 // pickKey chooses a key of a table, the same one for the same state of the generator.
@@ -60,6 +65,7 @@ const (
 	kinds
 )
 
+// kindOf is what the fields of these names mostly hold.
 var kindOf = map[string]kind{"a": num, "b": str, "c": arr, "d": obj, "e": date}
 
 // keyFor is a field that mostly holds values of a kind.

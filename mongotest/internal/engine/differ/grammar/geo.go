@@ -1,5 +1,7 @@
 package grammar
 
+// This file has places and areas. Their coordinates are chosen so that rounding can't decide an answer.
+
 import (
 	"slices"
 
@@ -14,6 +16,7 @@ var placeOps = []string{"$geoWithin", "$within", "$geoIntersects"}
 
 // areaOps are the shapes of $geoWithin; no point lies on the rim of a circle.
 var areaOps = map[string]func(g *gen) any{
+	// Two corners, in any order. Its edges belong to a box, so points may lie on them.
 	"$box":          func(g *gen) any { return bson.A{g.point(), g.point()} },
 	"$center":       func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.3, 1.7, int32(0), 2.3)} },
 	"$centerSphere": func(g *gen) any { return bson.A{g.point(), pick[any](g, 0.0171, 0.05, int32(1), int32(0), 3.5)} },
@@ -25,6 +28,7 @@ var areaOps = map[string]func(g *gen) any{
 	"$geometry": func(g *gen) any { return pick(g, areas...) },
 }
 
+// area makes the operand of $geoWithin: one shape.
 func (g *gen) area() bson.D {
 	name := pickKey(g, areaOps)
 	return bson.D{{Key: name, Value: areaOps[name](g)}}
@@ -38,12 +42,15 @@ func (g *gen) point() bson.A {
 	}
 }
 
+// corner is a longitude and a latitude.
 func corner(lng, lat float64) bson.A { return bson.A{lng, lat} }
 
+// shape is a shape of GeoJSON.
 func shape(kind string, coordinates any) bson.D {
 	return tree.D("type", kind, "coordinates", coordinates)
 }
 
+// ring closes a line.
 func ring(corners ...bson.A) bson.A {
 	out := bson.A{}
 	for _, c := range append(corners, corners[0]) {
@@ -67,6 +74,7 @@ var lines = []any{
 	shape("MultiPoint", bson.A{corner(7.4, 0.4), corner(8.6, 1.1)}),
 }
 
+// origins are the points from which distances are measured.
 var origins = []bson.A{corner(0, 0), corner(1.1, 1), corner(-3, 2.5), corner(10, 50)}
 
 // areas are those of GeoJSON, on whose rims no point lies.
@@ -81,26 +89,27 @@ var areas = []bson.D{
 
 // nearOps are the operators that sort by distance, and what stands beside them.
 var nearOps = map[string]func(g *gen) any{
-	"$near": near, "$nearSphere": near, "$geoNear": near,
-	"$minDistance": distance, "$maxDistance": distance,
+	"$near": makeNear, "$nearSphere": makeNear, "$geoNear": makeNear,
+	"$minDistance": makeDistance, "$maxDistance": makeDistance,
 }
 
-// near is a point with the least and the greatest distance in meters.
-func near(g *gen) any {
+// makeNear makes a point with the least and the greatest distance in meters.
+func makeNear(g *gen) any {
 	out := tree.D("$geometry", shape("Point", pick(g, origins...)))
 	for _, name := range []string{"$minDistance", "$maxDistance"} {
 		if g.chance(35) {
-			out = append(out, bson.E{Key: name, Value: distance(g)})
+			out = append(out, bson.E{Key: name, Value: makeDistance(g)})
 		}
 	}
 	return out
 }
 
-func distance(g *gen) any {
+// makeDistance picks a distance in meters.
+func makeDistance(g *gen) any {
 	return pick[any](g, int32(0), int32(150_000), int64(400_000), 2_000_000.5, int32(10_000_000))
 }
 
-// geoDocs are documents with places of which no two are the same.
+// geoDocs are documents with places of which no two are the same. A few have no place.
 func (g *gen) geoDocs(of []any) []bson.D {
 	out := make([]bson.D, 2+g.IntN(4))
 	for i, at := range g.Perm(len(of))[:len(out)] {
@@ -113,11 +122,13 @@ func (g *gen) geoDocs(of []any) []bson.D {
 	return out
 }
 
-// findNear finds the documents in the order of their distance, or in another.
+// findNear finds the documents in the order of their distance, or in another. Both are determined, as no two places
+// are equally far from an origin.
 func findNear(g *gen) cases.Case {
 	name := pick(g, "$near", "$nearSphere", "$geoNear")
 	condition := bson.D{{Key: name, Value: nearOps[name](g)}}
 	if name == "$nearSphere" && g.chance(40) {
+		// The point is on the sphere all the same.
 		condition = nearLegacy(g)
 	}
 	filter := tree.D("g", condition)
@@ -125,6 +136,7 @@ func findNear(g *gen) cases.Case {
 		filter = append(filter, g.clause(0))
 	}
 	command := tree.D("find", "geo", "filter", filter)
+	// Another sort takes the place of the one by distance.
 	if g.chance(15) {
 		command = append(command, bson.E{Key: "sort", Value: tree.D("_id", -1)})
 	}
@@ -158,8 +170,10 @@ func findPlace(g *gen) cases.Case {
 	if g.chance(30) {
 		filter = append(filter, g.clause(0))
 	}
+	// With an index, and without one.
 	collection := pick(g, "geo", "c")
 	command := tree.D("find", collection, "filter", filter)
+	// Two thirds find, the others count or delete.
 	switch g.IntN(6) {
 	case 0:
 		command = tree.D("count", collection, "query", filter)
@@ -169,9 +183,11 @@ func findPlace(g *gen) cases.Case {
 	return cases.Case{Collection: collection, Docs: g.geoDocs(slices.Concat(places, lines)), Command: command}
 }
 
-// insertPlaces inserts places, and what the index refuses.
+// insertPlaces inserts places, and one that the index may refuse: coordinates out of bounds, unknown types, and lines
+// that aren't.
 func insertPlaces(g *gen) cases.Case {
 	docs := g.geoDocs(slices.Concat(places, lines))
+	// One document at any place among the others: an ordered insert ends there.
 	i := g.IntN(len(docs))
 	docs[i] = tree.D("_id", i+1, "g",
 		pick[any](g, g.value(1), shape("Point", corner(1, 91)), shape("Circle", corner(1, 1)), corner(181, 1),
@@ -193,6 +209,7 @@ func (g *gen) crossing() bson.D {
 func geoNear(g *gen) cases.Case {
 	origin := pick(g, origins...)
 	stage := tree.D("near", shape("Point", origin), "distanceField", "far", "key", "g")
+	// A legacy point measures in radians; the multiplier makes meters of these.
 	if g.chance(25) {
 		stage = tree.D("near", origin, "distanceField", "far", "spherical", true,
 			"distanceMultiplier", 6378100.0, "key", "g")
@@ -204,7 +221,7 @@ func geoNear(g *gen) cases.Case {
 		if g.chance(30) && tree.HasField(stage, "distanceMultiplier") {
 			stage = append(stage, bson.E{Key: name, Value: pick(g, 0.02, 0.1, 1.5)})
 		} else if g.chance(30) {
-			stage = append(stage, bson.E{Key: name, Value: distance(g)})
+			stage = append(stage, bson.E{Key: name, Value: makeDistance(g)})
 		}
 	}
 	if g.chance(30) {

@@ -1,5 +1,7 @@
 package grammar
 
+// This file has the grammar of pipelines: what a stage does to the order of documents, and the table of stages.
+
 import (
 	"maps"
 	"slices"
@@ -11,8 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pipeline"
 )
 
-// pipe is a pipeline under construction. It knows whether the order of its documents is determined, for
-// many stages say something only then.
+// pipe is a pipeline under construction. It knows whether the order of its documents is determined, for many stages
+// say something only then. Each stage's maker keeps these facts true.
 type pipe struct {
 	*gen
 	ordered  bool
@@ -42,11 +44,14 @@ var StableFields = map[string]bson.D{
 // stages are the stages of a pipeline, with their operands.
 var stages = map[string]func(p *pipe) any{}
 
+// fillStages fills the tables of stages, accumulators and window functions. Each stage says what becomes of the order
+// of the documents, and whether their _ids are still unique.
 func fillStages() {
 	maps.Copy(stages, map[string]func(p *pipe) any{
 		"$match":     func(p *pipe) any { return p.filter() },
 		"$addFields": func(p *pipe) any { return p.newFields() },
 		"$set":       func(p *pipe) any { return p.newFields() },
+		// One path, or a list of paths that don't lead into each other.
 		"$unset": func(p *pipe) any {
 			if p.chance(50) {
 				return p.path()
@@ -68,10 +73,12 @@ func fillStages() {
 		"$sort":  sortStage,
 		"$limit": func(p *pipe) any { return pick[any](p.gen, int32(1), int32(2), int64(3)) },
 		"$skip":  func(p *pipe) any { return pick[any](p.gen, int32(0), int32(1), int64(2)) },
+		// More than there are documents, so all of them are taken, in any order.
 		"$sample": func(p *pipe) any {
 			p.ordered = false
 			return tree.D("size", 100)
 		},
+		// One document, which has no _id.
 		"$count": func(p *pipe) any {
 			p.ordered, p.uniqueID = true, false
 			return pick(p.gen, "n", "count")
@@ -85,6 +92,7 @@ func fillStages() {
 		"$lookup":      lookupStage,
 		"$graphLookup": graphLookupStage,
 		"$unionWith":   unionStage,
+		// The documents may share their _id.
 		"$documents": func(p *pipe) any {
 			return list(p.gen, 0, 3, func() any { return tree.D("_id", p.IntN(9), "a", p.exprTo(num, 1)) })
 		},
@@ -101,16 +109,19 @@ func fillStages() {
 	fillWindows()
 }
 
-// pipeline makes a pipeline of one to four stages, and says whether the order of its result is determined.
+// pipeline makes a pipeline of one to four stages, and says whether the order of its result is determined. A stage
+// that can stand first only is replaced by a $match elsewhere.
 func (g *gen) pipeline() (bson.A, bool) {
 	p := &pipe{gen: g, uniqueID: true}
 	out := bson.A{}
 	for i := range 1 + g.IntN(4) {
 		name := pickKey(g, stages)
+		// MongoDB refuses these stages anywhere else.
 		if i > 0 && onlyFirst[name] {
 			name = "$match"
 		}
 		out = append(out, p.stage(name)...)
+		// Nothing may follow, or nothing is left to tell.
 		if onlyLast[name] {
 			break
 		}
@@ -118,11 +129,14 @@ func (g *gen) pipeline() (bson.A, bool) {
 	return out, p.ordered
 }
 
-// stage makes a stage, and before it a sort if its result would depend on chance otherwise.
+// stage makes a stage, and before it a sort if its result would depend on chance otherwise. What a stage tells of a
+// collection is cut down to what two servers agree on.
 func (p *pipe) stage(name string) bson.A {
 	out := bson.A{}
+	// A sort makes the answer a matter of the stage alone.
 	if NeedsOrder[name] && !p.ordered {
 		if !p.uniqueID {
+			// Without unique _ids, no sort determines the order. Groups of whole documents have unique ones.
 			// Documents that are equal in every field are the only ones whose order can't matter.
 			out = append(out, tree.D("$group", tree.D("_id", "$$ROOT")))
 			p.uniqueID = true
@@ -137,8 +151,8 @@ func (p *pipe) stage(name string) bson.A {
 	return out
 }
 
-// nested makes a pipeline inside a stage; its result is in a determined order.
-func (p *pipe) nested(high int, names ...string) bson.A {
+// makeNested makes a pipeline inside a stage; its result is in a determined order.
+func (p *pipe) makeNested(high int, names ...string) bson.A {
 	in := &pipe{gen: p.gen, uniqueID: true, inner: true}
 	out := bson.A{tree.D("$sort", tree.D("_id", 1))}
 	in.ordered = true
@@ -149,12 +163,14 @@ func (p *pipe) nested(high int, names ...string) bson.A {
 			break
 		}
 	}
+	// What a nested pipeline gives becomes an array, whose order counts.
 	if !in.ordered {
 		out = append(out, tree.D("$sort", tree.D("_id", 1)))
 	}
 	return out
 }
 
+// plainStages are the stages of pipelines inside of other stages.
 var plainStages = []string{"$match", "$addFields", "$project", "$unset", "$limit", "$skip", "$count", "$replaceRoot"}
 
 // newFields makes the operand of $addFields.
@@ -163,13 +179,15 @@ func (g *gen) newFields() bson.D {
 	for range 1 + g.IntN(2) {
 		key := pick(g, "a", "b", "c", "f", "g", "d.a", "d.f", "c.f", "f.g")
 		if tree.Lookup(out, key) == nil && !conflicts(out, key) {
-			out = append(out, bson.E{Key: key, Value: g.computed()})
+			out = append(out, bson.E{Key: key, Value: g.makeComputed()})
 		}
 	}
 	return out
 }
 
-func (g *gen) computed() any {
+// makeComputed makes an expression for a new field: an operator, or now and then a document or an array of
+// expressions.
+func (g *gen) makeComputed() any {
 	switch g.IntN(12) {
 	case 0:
 		return tree.D(pick(g, "f", "g"), g.exprTo(anyKind, 1), "h", g.exprTo(anyKind, 1))
@@ -182,14 +200,16 @@ func (g *gen) computed() any {
 // conflicts reports whether one of the two paths leads into the other.
 func conflicts(doc bson.D, path string) bool {
 	return slices.ContainsFunc(doc, func(e bson.E) bool {
-		return within(e.Key, path) || within(path, e.Key)
+		return leadsBelow(e.Key, path) || leadsBelow(path, e.Key)
 	})
 }
 
-func within(path, outer string) bool {
+// leadsBelow reports whether a path is the outer one, or leads below it.
+func leadsBelow(path, outer string) bool {
 	return path == outer || len(path) > len(outer) && path[:len(outer)] == outer && path[len(outer)] == '.'
 }
 
+// aggProjection makes a projection for $project: an inclusion, with computed fields, or an exclusion.
 func (g *gen) aggProjection() bson.D {
 	var out bson.D
 	exclude := g.chance(25)
@@ -203,21 +223,24 @@ func (g *gen) aggProjection() bson.D {
 		}
 		v := any(int32(1))
 		switch {
+		// An exclusion has no computed fields.
 		case exclude:
 			v = pick[any](g, int32(0), false)
 		case g.chance(35):
-			v = g.computed()
+			v = g.makeComputed()
 		case g.chance(10):
 			v = true
 		}
 		out = append(out, bson.E{Key: key, Value: v})
 	}
+	// An exclusion of _id alone gets a field beside it.
 	if tree.Lookup(out, "_id") == int32(0) && len(out) == 1 {
 		out = append(out, bson.E{Key: "a", Value: int32(0)})
 	}
 	return out
 }
 
+// newRoot makes a document for $replaceRoot.
 func (g *gen) newRoot() any {
 	if g.chance(50) {
 		return tree.D("$mergeObjects", bson.A{g.exprTo(obj, 1), tree.D("f", g.exprTo(anyKind, 1))})
@@ -225,6 +248,8 @@ func (g *gen) newRoot() any {
 	return g.exprTo(obj, 1)
 }
 
+// sortStage sorts. The order is determined if _id, the last key, is unique: a stage before may have removed or
+// changed it.
 func sortStage(p *pipe) any {
 	p.ordered = p.uniqueID
 	if p.ordered {
@@ -257,6 +282,7 @@ func (g *gen) sortKeys() bson.D {
 	return out
 }
 
+// unwindStage unwinds mostly the array c. Its documents share their _id.
 func unwindStage(p *pipe) any {
 	p.uniqueID = false
 	path := "$" + pick(p.gen, "c", "c", "c", "a", "d.c", "d")
@@ -273,6 +299,7 @@ func unwindStage(p *pipe) any {
 	return out
 }
 
+// mergeStage writes to the collection "out", which is empty before.
 func mergeStage(p *pipe) any {
 	if p.chance(40) {
 		return tree.D("into", "out")

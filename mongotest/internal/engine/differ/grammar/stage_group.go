@@ -1,12 +1,14 @@
 package grammar
 
+// This file has the stages that group, and accumulators.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// accumulators are the accumulators of $group, with their operands.
+// accumulators are the accumulators of $group, with their operands. $top and $bottom sort by _id at last.
 var accumulators = map[string]func(g *gen) any{
 	"$sum":          func(g *gen) any { return pick(g, g.exprTo(num, 1), any(int32(1))) },
 	"$avg":          func(g *gen) any { return g.exprTo(num, 1) },
@@ -25,23 +27,25 @@ var accumulators = map[string]func(g *gen) any{
 		return tree.D("input", g.exprTo(num, 1), "p", pick(g, bson.A{0.0}, bson.A{1.0, int32(0)}),
 			"method", "approximate")
 	},
-	"$firstN": groupN, "$lastN": groupN, "$minN": groupN, "$maxN": groupN,
+	"$firstN": makeN, "$lastN": makeN, "$minN": makeN, "$maxN": makeN,
 	"$top":    func(g *gen) any { return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1)) },
 	"$bottom": func(g *gen) any { return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1)) },
 	"$topN": func(g *gen) any {
-		return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1), "n", g.count())
+		return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1), "n", g.pickN())
 	},
 	"$bottomN": func(g *gen) any {
-		return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1), "n", g.count())
+		return tree.D("sortBy", g.totalSort(), "output", g.exprTo(anyKind, 1), "n", g.pickN())
 	},
 }
 
-func groupN(g *gen) any { return tree.D("input", g.exprTo(anyKind, 1), "n", g.count()) }
+// makeN makes the operand of an accumulator that takes n values.
+func makeN(g *gen) any { return tree.D("input", g.exprTo(anyKind, 1), "n", g.pickN()) }
 
-func (g *gen) count() any { return pick[any](g, int32(1), int32(2), int64(3)) }
+// pickN picks how many values an accumulator takes.
+func (g *gen) pickN() any { return pick[any](g, int32(1), int32(2), int64(3)) }
 
-// accumulated makes one or two fields for $group.
-func (g *gen) accumulated() bson.D {
+// makeAccumulators makes one or two fields for $group.
+func (g *gen) makeAccumulators() bson.D {
 	var out bson.D
 	for _, key := range []string{"x", "y"}[:1+g.IntN(2)] {
 		name := pickKey(g, accumulators)
@@ -50,11 +54,13 @@ func (g *gen) accumulated() bson.D {
 	return out
 }
 
+// groupStage groups by null, a path, an expression or a document.
 func groupStage(p *pipe) any {
 	p.ordered, p.uniqueID = false, true
 	var id any
 	switch p.IntN(8) {
 	case 0, 1:
+		// One group of all documents.
 		id = nil
 	case 2:
 		id = tree.D("p", p.exprTo(anyKind, 1), "q", p.exprTo(anyKind, 0))
@@ -63,22 +69,25 @@ func groupStage(p *pipe) any {
 	default:
 		id = p.exprTo(anyKind, 1)
 	}
-	return append(bson.D{{Key: "_id", Value: id}}, p.accumulated()...)
+	return append(bson.D{{Key: "_id", Value: id}}, p.makeAccumulators()...)
 }
 
+// bucketStage groups by numbers between boundaries.
 func bucketStage(p *pipe) any {
 	p.ordered, p.uniqueID = false, true
 	out := tree.D("groupBy", p.exprTo(num, 1), "boundaries", pick(p.gen,
 		bson.A{int32(0), int32(2), int32(5)}, bson.A{int32(-10), int64(0), 1.5, int32(1000)}))
+	// Without a default, a document outside of the boundaries is an error.
 	if p.chance(85) {
 		out = append(out, bson.E{Key: "default", Value: pick[any](p.gen, "other", int32(1000), nil)})
 	}
 	if p.chance(50) {
-		out = append(out, bson.E{Key: "output", Value: p.accumulated()})
+		out = append(out, bson.E{Key: "output", Value: p.makeAccumulators()})
 	}
 	return out
 }
 
+// bucketAuto divides the documents into buckets.
 func bucketAuto(p *pipe) any {
 	p.ordered, p.uniqueID = true, true
 	out := tree.D("groupBy", pick[any](p.gen, "$_id", "$a"), "buckets", pick(p.gen, 1, 2, 3))
@@ -88,11 +97,12 @@ func bucketAuto(p *pipe) any {
 	return out
 }
 
+// facetStage runs one or two pipelines, and gives one document.
 func facetStage(p *pipe) any {
 	p.ordered, p.uniqueID = true, false
 	out := bson.D{}
 	for _, key := range []string{"p", "q"}[:1+p.IntN(2)] {
-		out = append(out, bson.E{Key: key, Value: p.nested(2, plainStages...)})
+		out = append(out, bson.E{Key: key, Value: p.makeNested(2, plainStages...)})
 	}
 	return out
 }

@@ -1,5 +1,7 @@
 package grammar
 
+// This file has $setWindowFields and its functions, $densify and $fill.
+
 import (
 	"slices"
 
@@ -21,39 +23,45 @@ var windows = map[string]func(p *pipe) any{
 	"$push":     func(p *pipe) any { return p.exprTo(anyKind, 1) },
 	"$addToSet": func(p *pipe) any { return p.exprTo(anyKind, 1) },
 	"$count":    func(*pipe) any { return bson.D{} },
-	"$firstN":   func(p *pipe) any { return groupN(p.gen) }, "$lastN": func(p *pipe) any { return groupN(p.gen) },
-	"$minN": func(p *pipe) any { return groupN(p.gen) }, "$maxN": func(p *pipe) any { return groupN(p.gen) },
-	"$top": sorted, "$bottom": sorted, "$topN": sortedN, "$bottomN": sortedN,
+	"$firstN":   func(p *pipe) any { return makeN(p.gen) }, "$lastN": func(p *pipe) any { return makeN(p.gen) },
+	"$minN": func(p *pipe) any { return makeN(p.gen) }, "$maxN": func(p *pipe) any { return makeN(p.gen) },
+	"$top": makeSorted, "$bottom": makeSorted, "$topN": makeSortedN, "$bottomN": makeSortedN,
 	"$stdDevPop":  func(p *pipe) any { return p.exprTo(num, 1) },
 	"$stdDevSamp": func(p *pipe) any { return p.exprTo(num, 1) },
 	"$median":     func(p *pipe) any { return accumulators["$median"](p.gen) },
 	"$percentile": func(p *pipe) any { return accumulators["$percentile"](p.gen) },
 	"$rank":       func(*pipe) any { return bson.D{} }, "$denseRank": func(*pipe) any { return bson.D{} },
 	"$documentNumber": func(*pipe) any { return bson.D{} },
-	"$shift":          shifted,
+	"$shift":          makeShift,
 	"$derivative":     func(p *pipe) any { return tree.D("input", p.exprTo(num, 1)) },
 	"$integral":       func(p *pipe) any { return tree.D("input", p.exprTo(num, 1)) },
 	"$expMovingAvg": func(p *pipe) any {
 		return tree.D("input", p.exprTo(num, 1), "alpha", pick[any](p.gen, 0.5, 0.25))
 	},
-	"$covariancePop": pairs, "$covarianceSamp": pairs,
+	"$covariancePop": makePairs, "$covarianceSamp": makePairs,
 	"$linearFill": func(p *pipe) any { return p.exprTo(num, 1) },
 	"$locf":       func(p *pipe) any { return p.exprTo(anyKind, 1) },
 }
 
+// windowless are the functions that take no window.
 var windowless = []string{"$rank", "$denseRank", "$documentNumber", "$shift", "$expMovingAvg", "$linearFill", "$locf"}
 
+// fillWindows removes the functions that the engine lacks.
 func fillWindows() { restrict(windows, pipeline.WindowFunctions()) }
 
-func sorted(p *pipe) any { return tree.D("sortBy", p.totalSort(), "output", p.exprTo(anyKind, 1)) }
+// makeSorted makes the operand of $top or $bottom.
+func makeSorted(p *pipe) any { return tree.D("sortBy", p.totalSort(), "output", p.exprTo(anyKind, 1)) }
 
-func sortedN(p *pipe) any {
-	return tree.D("sortBy", p.totalSort(), "output", p.exprTo(anyKind, 1), "n", p.count())
+// makeSortedN makes the operand of $topN or $bottomN.
+func makeSortedN(p *pipe) any {
+	return tree.D("sortBy", p.totalSort(), "output", p.exprTo(anyKind, 1), "n", p.pickN())
 }
 
-func pairs(p *pipe) any { return bson.A{p.exprTo(num, 1), p.exprTo(num, 1)} }
+// makePairs makes two numbers.
+func makePairs(p *pipe) any { return bson.A{p.exprTo(num, 1), p.exprTo(num, 1)} }
 
-func shifted(p *pipe) any {
+// makeShift makes the operand of $shift. Some steps lead beyond the partition, and some are no numbers.
+func makeShift(p *pipe) any {
 	shift := tree.D("output", p.exprTo(anyKind, 1), "by",
 		pick[any](p.gen, int32(-1), int64(1), int32(0), int32(2), int32(-100), "x", 1.5))
 	if p.chance(60) {
@@ -70,6 +78,7 @@ func windowStage(p *pipe) any {
 		field = append(field, bson.E{Key: "window", Value: p.window()})
 	}
 	out := bson.D{}
+	// Partitions come in no determined order.
 	if p.chance(50) {
 		out = tree.D("partitionBy", p.exprTo(anyKind, 0))
 		p.ordered = false
@@ -79,6 +88,7 @@ func windowStage(p *pipe) any {
 
 // window makes a window of documents, or of values.
 func (p *pipe) window() bson.D {
+	// Some windows are empty, and some bounds are the wrong way round, which is an error.
 	low := pick[any](p.gen, "unbounded", "current", int32(-2), int32(-1), int32(0), int64(1))
 	high := pick[any](p.gen, "unbounded", "current", int32(2), int32(-1), int32(0), int64(1))
 	return tree.D(pick(p.gen, "documents", "documents", "range"), bson.A{low, high})
@@ -90,6 +100,7 @@ func densifyStage(p *pipe) any {
 	span := tree.D("step", pick[any](p.gen, int32(1), int32(2), int64(3)), "bounds",
 		pick[any](p.gen, "full", "partition", bson.A{int32(0), int32(4)}))
 	field := pick(p.gen, "_id", "a")
+	// Dates need a unit, of which the longer ones follow the calendar.
 	if p.chance(20) {
 		field = "e"
 		span = append(span, bson.E{Key: "unit", Value: pick(p.gen, "year", "month")})
@@ -103,6 +114,7 @@ func densifyStage(p *pipe) any {
 
 // fillStage fills one field.
 func fillStage(p *pipe) any {
+	// A field of numbers, one of strings, one below a document, and one that no document has.
 	field := pick(p.gen, "a", "b", "d.a", "f")
 	out := tree.D("sortBy", tree.D("_id", 1), "output",
 		tree.D(field,

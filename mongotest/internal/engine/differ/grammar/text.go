@@ -1,5 +1,7 @@
 package grammar
 
+// This file has text searches on the collection "words".
+
 import (
 	"strings"
 
@@ -12,6 +14,7 @@ import (
 // words are those of the collection "words", whose text index knows no language: none is the stem of another.
 var words = []string{"red", "blue", "green", "gray", "reds", "a", "the"}
 
+// text makes one to most words, some of them in upper case.
 func (g *gen) text(most int) string {
 	out := make([]string, 1+g.IntN(most))
 	for i := range out {
@@ -23,12 +26,13 @@ func (g *gen) text(most int) string {
 	return strings.Join(out, pick(g, " ", " ", ", "))
 }
 
-// search is what $text looks for: words, a phrase, and words that don't occur.
+// search is what $text looks for: words or a phrase, and sometimes a word that must not occur.
 func (g *gen) search() string {
 	out := g.text(3)
 	if g.chance(20) {
 		out = `"` + g.text(2) + `"`
 	}
+	// A word that no document may have.
 	if g.chance(25) {
 		out += " -" + pick(g, words...)
 	}
@@ -49,7 +53,7 @@ var textOps = map[string]func(g *gen) any{
 	},
 }
 
-// findText finds documents by their words.
+// findText finds documents by their words. They are sorted by _id, since scores differ between servers.
 func findText(g *gen) cases.Case {
 	docs := make([]bson.D, 2+g.IntN(4))
 	for i := range docs {
@@ -60,8 +64,10 @@ func findText(g *gen) cases.Case {
 	}
 	filter := tree.D("$text", textOps["$text"](g))
 	switch {
+	// Another condition beside the search.
 	case g.chance(30):
 		filter = append(filter, g.clause(0))
+	// The search below $and or $or: below the latter, the other branch is by _id, which has an index.
 	case g.chance(20):
 		filter = bson.D{{Key: pick(g, "$and", "$or"), Value: bson.A{filter, tree.D("_id", tree.D("$lte", 2))}}}
 	}

@@ -1,12 +1,15 @@
 package grammar
 
+// This file has the grammar of updates: operators with paths that suit them, array filters, and pipelines.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// update makes an update by operators and the array filters that it needs.
+// update makes an update by operators and the array filters that it needs. An operator that is picked twice gets a
+// second path.
 func (g *gen) update() (bson.D, bson.A) {
 	var out bson.D
 	for range 1 + g.IntN(5)/3 {
@@ -28,12 +31,16 @@ func (g *gen) update() (bson.D, bson.A) {
 	return out, g.arrayFilters(out)
 }
 
+// updatePath picks a path that suits an operator: arrays for $push, numbers for $inc, and now and then a positional
+// path or _id, which can't be changed.
 func (g *gen) updatePath(op string) string {
 	switch op {
+	// These need an array.
 	case "$push", "$addToSet", "$pull", "$pullAll", "$pop":
 		if g.chance(75) {
 			return "c"
 		}
+	// These need a number.
 	case "$inc", "$mul", "$bit":
 		if g.chance(50) {
 			return "a"
@@ -42,13 +49,15 @@ func (g *gen) updatePath(op string) string {
 	if g.chance(30) {
 		return "c." + pick(g, "$", "$[]", "$[x]", "$[].a", "$[x].a", "$.b", "$[x].c.$[]")
 	}
+	// MongoDB refuses to change an _id.
 	if g.chance(3) {
 		return "_id"
 	}
 	return g.path()
 }
 
-// arrayFilters makes a filter for each identifier that the update uses.
+// arrayFilters makes a filter for the identifier x if the update uses it. A filter that no path uses is an error, and
+// so is a path without a filter.
 func (g *gen) arrayFilters(update bson.D) bson.A {
 	for _, e := range update {
 		for _, field := range e.Value.(bson.D) {
@@ -61,6 +70,7 @@ func (g *gen) arrayFilters(update bson.D) bson.A {
 	return nil
 }
 
+// usesIdentifier reports whether a path has the identifier x of an array filter.
 func usesIdentifier(path string) bool {
 	for i := range path {
 		if len(path) >= i+4 && path[i:i+4] == "$[x]" {
@@ -70,8 +80,10 @@ func usesIdentifier(path string) bool {
 	return false
 }
 
+// fieldOperand makes a value that the field may hold.
 func fieldOperand(g *gen, path string) any { return g.operand(path) }
 
+// numberOperand makes a number, or now and then what isn't one.
 func numberOperand(g *gen, _ string) any {
 	if g.chance(5) {
 		return g.value(0)
@@ -91,6 +103,7 @@ var updateOps = map[string]func(g *gen, path string) any{
 		return pick[any](g, true, tree.D("$type", "date"), tree.D("$type", "timestamp"))
 	},
 	"$pop": func(g *gen, _ string) any { return pick[any](g, int32(1), int32(-1), int64(1), -1.0) },
+	// The operation and the mask.
 	"$bit": func(g *gen, _ string) any {
 		return bson.D{{Key: pick(g, "and", "or", "xor"), Value: pick[any](g, int32(1), int32(5), int64(6))}}
 	},
@@ -100,6 +113,7 @@ var updateOps = map[string]func(g *gen, path string) any{
 		}
 		return g.pushModifiers()
 	},
+	// A value, even an array as one element, or the elements of $each.
 	"$addToSet": func(g *gen, _ string) any {
 		if g.chance(60) {
 			return g.operandIn("c")
@@ -107,6 +121,7 @@ var updateOps = map[string]func(g *gen, path string) any{
 		return tree.D("$each", g.array(1))
 	},
 	"$pullAll": func(g *gen, _ string) any { return list(g, 0, 3, func() any { return g.operandIn("a") }) },
+	// A value, operators on elements, or conditions on the fields of elements.
 	"$pull": func(g *gen, _ string) any {
 		switch g.IntN(3) {
 		case 0:
@@ -128,6 +143,7 @@ var pushMods = map[string]func(g *gen) any{
 	},
 }
 
+// pushModifiers makes $each with some of the modifiers beside it.
 func (g *gen) pushModifiers() bson.D {
 	out := tree.D("$each", pushMods["$each"](g))
 	for _, name := range []string{"$position", "$slice", "$sort"} {

@@ -1,5 +1,7 @@
 package grammar
 
+// This file has documents and their values. They are few and small, so that values meet as equals.
+
 import (
 	"math"
 	"strconv"
@@ -9,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// docs makes the documents of a case, with the ids 1, 2, 3, …
+// docs makes the documents of a case, with the ids 1, 2, 3, …, from low to high documents.
 func (g *gen) docs(low, high int) []bson.D {
 	n := low + g.IntN(high-low+1)
 	out := make([]bson.D, n)
@@ -23,6 +25,7 @@ func (g *gen) docs(low, high int) []bson.D {
 func (g *gen) fields(most, depth int) bson.D {
 	var out bson.D
 	for _, i := range g.Perm(len(keys)) {
+		// Fields are missing often enough to test what operators make of that.
 		if len(out) < most && g.chance(65) {
 			out = append(out, bson.E{Key: keys[i], Value: g.fieldValue(keys[i], depth)})
 		}
@@ -30,6 +33,7 @@ func (g *gen) fields(most, depth int) bson.D {
 	return out
 }
 
+// fieldValue makes a value for a field: mostly of the kind that its name stands for.
 func (g *gen) fieldValue(key string, depth int) any {
 	if g.chance(82) {
 		return g.valueOf(kindOf[key], depth)
@@ -45,6 +49,7 @@ func (g *gen) value(depth int) any {
 	return g.rareValue()
 }
 
+// valueOf makes a value of a kind. Constants are few, so that values of different documents are often equal.
 func (g *gen) valueOf(k kind, depth int) any {
 	switch k {
 	case num:
@@ -54,9 +59,11 @@ func (g *gen) valueOf(k kind, depth int) any {
 	case arr:
 		return g.array(depth)
 	case obj:
+		// No deeper documents: cases stay small enough to be read.
 		if depth <= 0 {
 			return bson.D{}
 		}
+		// A point of GeoJSON, which geospatial operators find without an index too.
 		if g.chance(6) {
 			return tree.D("type", "Point", "coordinates", g.point())
 		}
@@ -70,7 +77,8 @@ func (g *gen) valueOf(k kind, depth int) any {
 	return g.value(depth)
 }
 
-// number is mostly a small integer of any numeric type, so that different types meet as equals.
+// number is mostly a small integer of any numeric type, so that different types meet as equals. The others are the
+// ends of types, fractions, and what isn't finite.
 func (g *gen) number() any {
 	if g.chance(70) {
 		n := g.IntN(6) - 1
@@ -90,7 +98,7 @@ func (g *gen) number() any {
 		tree.ParseDecimal("0.1"), tree.ParseDecimal("NaN"), 1e10, int64(1e10), 2.5)
 }
 
-// array holds numbers, strings, documents or a mixture.
+// array holds numbers, strings, documents or a mixture. Some are points, for geospatial operators.
 func (g *gen) array(depth int) bson.A {
 	if depth <= 0 {
 		return list(g, 0, 3, g.number)
@@ -109,10 +117,10 @@ func (g *gen) array(depth int) bson.A {
 	return list(g, 0, 4, func() any { return g.value(depth - 1) })
 }
 
-// rareValue is a value of one of the types that operators treat alike.
+// rareValue is a value of one of the types that operators treat alike. Null is the most frequent.
 func (g *gen) rareValue() any {
 	return pick[any](g, nil, nil, nil, bson.MinKey{}, bson.MaxKey{},
-		bson.ObjectID{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, bson.ObjectID{0x20}, bson.Timestamp{T: 5, I: 1},
+		bson.ObjectID{0: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, bson.ObjectID{0x20}, bson.Timestamp{T: 5, I: 1},
 		bson.Timestamp{T: 5, I: 2}, bson.Binary{Data: []byte{1, 2}}, bson.Binary{Subtype: 4, Data: make([]byte, 16)},
 		bson.Binary{Data: []byte{3}}, bson.Regex{Pattern: "^a"}, bson.Regex{Pattern: "B", Options: "i"},
 		bson.JavaScript("f()"))
