@@ -163,8 +163,9 @@ func (b *bounds) turn(down bool) {
 	}
 }
 
-// estimate guesses the part of the keys that the bounds of a field leave. Bounds behind a field without any spare
-// fewer keys, only documents. The numbers are chosen, not measured: only their order matters.
+// estimate guesses the part of the keys that the bounds of a field leave. Bounds behind a field without any spare fewer
+// keys, only documents. A point counts as 1 % of the keys, two ends of a type as 10 %, anything wider as 30 %, and all
+// intervals together as 40 % at most.
 func estimate(b bounds, prefix bool) float64 {
 	if b.free {
 		return 1

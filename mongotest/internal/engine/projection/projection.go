@@ -127,7 +127,7 @@ func (p *Projection) Apply(doc bson.D) (bson.D, error) {
 }
 
 // pickElement replaces the first array along the path by the array of its index-th element. The index is that of the
-// first array that the query matched in, whichever field that was.
+// array element by which the query matched, in whichever field: see MatchArrayIndex of package query.
 func pickElement(v any, path bsonval.Path, index int) (any, error) {
 	switch x := v.(type) {
 	case bson.A:

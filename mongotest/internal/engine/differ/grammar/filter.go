@@ -102,7 +102,7 @@ func treeTable() map[string]func(g *gen, depth int) any {
 		"$and": func(g *gen, depth int) any { return g.branches(depth) },
 		"$or":  func(g *gen, depth int) any { return g.branches(depth) },
 		"$nor": func(g *gen, depth int) any { return g.branches(depth) },
-		// An expression of two operators at most: aggregateExpr makes deeper use of expressions.
+		// An expression two operators deep at most.
 		"$expr":        func(g *gen, _ int) any { return g.boolExpr(2) },
 		"$comment":     func(*gen, int) any { return "a comment" },
 		"$sampleRate":  func(g *gen, _ int) any { return pick[any](g, int32(0), 1.0) }, // any other is a matter of luck
