@@ -23,6 +23,7 @@ var finishedCores = []string{
 	"denorm/internal/inbox",
 	"denorm/internal/indextable",
 	"denorm/internal/inverted",
+	"denorm/internal/keytext",
 	"denorm/internal/outbox",
 	"denorm/internal/rollup",
 	"denorm/internal/stored",

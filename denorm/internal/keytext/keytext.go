@@ -1,5 +1,33 @@
-// Package keytext writes keys and periods of time into string _ids, so that the documents of a key are one
-// range of _ids and stand in the order of their periods.
+// Package keytext writes keys and periods of time into string _ids. The cores bucket,
+// slots, rollup, uniquecount, eventlog and widerow call it: their documents are the parts
+// of a key, and are read by ranges of _id, without another index.
+//
+// # Stored form
+//
+// An _id is the key's text, "#", and what the technique appends: often a period of time,
+// and a number with leading zeros.
+//
+//	"p#0000000003"              key "p", bucket 3
+//	"p#2014-03-28#0000000000"   the same with a period of a day
+//	"50%25 #0000000000"         key "50% "
+//	"09223372036854775812#0003" key 4 (an integer), slot 3
+//
+// A key's text never contains "#": EscapeString writes it as "%23", and "%" as "%25". So
+// the _ids of a key are the range from text+"#" to text+"$" ("$" is the byte after "#"),
+// and no other key's _ids are in this range. The range needs a collection without a
+// collation.
+//
+// # Protocol
+//
+//  1. A technique's declaration asks IsKeyType whether the key's Go type can be in an _id.
+//  2. A write makes its _id from EncodeKey and FormatPeriod. An empty key, and a year that
+//     doesn't have four digits, are refused before anything is written.
+//  3. A read of all documents of a key is MatchRange, and of some periods MatchPeriods. _ids
+//     are in the order of periods, because FormatPeriod writes the year first.
+//
+// # What a crash leaves
+//
+// Nothing: the package sends no command.
 package keytext
 
 import (
@@ -11,7 +39,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// IsKeyType reports whether keys of a type can be written into an _id.
+// IsKeyType reports whether keys of a type can be written into an _id. A type with its
+// own encoding is refused, because its text could differ from what is stored.
 func IsKeyType(t reflect.Type) bool {
 	if t == nil {
 		return false
@@ -23,9 +52,9 @@ func IsKeyType(t reflect.Type) bool {
 	return t == reflect.TypeFor[bson.ObjectID]()
 }
 
-// EncodeKey is a key as a part of an _id; false for an empty one. No two keys have the same text, and none holds the "#" that
-// ends it; so what begins with a key are the ids from text# up to text$, and nobody else's. Integers and ObjectIDs
-// stand in their order; texts bytewise, but that "#" and "%" stand where "%" does.
+// EncodeKey returns the text of a key, or false for an empty key. Two keys never have the
+// same text. Integers and ObjectIDs sort in their order. Strings sort by bytes, except
+// that "#" and "%" sort where "%" does.
 func EncodeKey(key any) (string, bool) {
 	v := reflect.ValueOf(key)
 	switch {
@@ -40,7 +69,7 @@ func EncodeKey(key any) (string, bool) {
 	return "", false
 }
 
-// EncodeStoredKey is [Of] for a key as it is stored.
+// EncodeStoredKey is [EncodeKey] for a stored key.
 func EncodeStoredKey(key bson.RawValue) (string, bool) {
 	switch key.Type {
 	case bson.TypeString:
@@ -53,18 +82,20 @@ func EncodeStoredKey(key bson.RawValue) (string, bool) {
 	return "", false
 }
 
-// EscapeString is a string without the "#" that ends a key.
+// EscapeString replaces "#", which ends a key, and "%", which begins a replacement.
 func EscapeString(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
 
-// SortableInt is an integer whose text sorts as it does, negative ones first.
+// SortableInt returns 20 digits that sort as the integer does, negative integers first:
+// the sign bit is flipped.
 func SortableInt(n int64) string { return fmt.Sprintf("%020d", uint64(n)^(1<<63)) }
 
-// MatchRange matches the ids from one up to, but not including, another.
+// MatchRange matches the _ids from one up to, but not including, another.
 func MatchRange(from, to string) bson.D {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}}}
 }
 
-// MatchPeriods matches the ids that begin with a key and a period, from one to another, both included; "" is no bound.
+// MatchPeriods matches the _ids of a key from one period to another, both included. "" is
+// no bound.
 func MatchPeriods(key, first, last string) bson.D {
 	from, to := key+"#", key+"$"
 	if first != "" {
@@ -76,17 +107,18 @@ func MatchPeriods(key, first, last string) bson.D {
 	return MatchRange(from, to)
 }
 
-// A Period says whether documents of different days or months are kept apart. 0 keeps them together.
+// A Period says whether documents of different days or months have different _ids. 0
+// doesn't separate them.
 type Period uint8
 
 const (
-	None Period = iota // not kept apart
+	None Period = iota // one period for all times
 	Daily
 	Monthly
 )
 
-// FormatPeriod is the day or month that a time falls into, so that texts stand in the order of times; "" without a period, and
-// false for a year that has not four digits.
+// FormatPeriod returns the day or month of a time, in a form that sorts by time. It
+// returns "" without a period, and false for a year that doesn't have four digits.
 func (p Period) FormatPeriod(t time.Time, location *time.Location) (string, bool) {
 	t = t.In(location)
 	switch {
@@ -100,7 +132,7 @@ func (p Period) FormatPeriod(t time.Time, location *time.Location) (string, bool
 	return "", true
 }
 
-// StartOf is when the day or month begins that a time falls into.
+// StartOf returns when the day or month of a time begins.
 func (p Period) StartOf(t time.Time, location *time.Location) time.Time {
 	year, month, day := t.In(location).Date()
 	if p == Monthly {
@@ -109,7 +141,8 @@ func (p Period) StartOf(t time.Time, location *time.Location) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, location)
 }
 
-// StartOfNext is when the period after that of a time begins.
+// StartOfNext returns when the next day or month begins. time.Date normalizes the 13th
+// month.
 func (p Period) StartOfNext(t time.Time, location *time.Location) time.Time {
 	year, month, day := t.In(location).Date()
 	if p == Monthly {
