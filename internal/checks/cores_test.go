@@ -19,6 +19,7 @@ var finishedCores = []string{
 	"denorm/internal/bounded",
 	"denorm/internal/copies",
 	"denorm/internal/counter",
+	"denorm/internal/flat",
 	"denorm/internal/history",
 	"denorm/internal/inbox",
 	"denorm/internal/indextable",

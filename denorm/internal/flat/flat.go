@@ -1,5 +1,34 @@
-// Package flat holds lists of small documents that techniques of package denorm store in another form:
-// as numbered fields, or as one text.
+// Package flat checks and splits lists of small documents that techniques of package
+// denorm store in another form: package numbered as numbered fields (denorm/numbered.go),
+// and package proximity as one text (denorm/proximity.go).
+//
+// # Stored form
+//
+// The caller's document has a list. Package flat splits each element into its columns,
+// and the technique stores the columns:
+//
+//	the caller's    {_id: 7, skills: [{name: "go", level: "high"}, {name: "sql"}]}
+//	Fields          name, level
+//	elements        ["go", "high"], ["sql", missing]
+//	numbered        {_id: 7, skills: 2, name_1: "go", level_1: "high", name_2: "sql"}
+//	proximity       {_id: 7, skills: […], text: "|go,high|sql,;|"}
+//
+// A list of plain values has one column, which is named as the list. Beside means that
+// the technique also stores the list as it is, so an element's other fields are not lost.
+//
+// # Protocol of a write
+//
+//  1. Declare checks the list and its Fields once, when the technique is declared.
+//  2. EncodeElements (the caller's elements) or ReadElements (a document's array) splits each
+//     element into columns. An element that would lose a field, or contains a list, is
+//     refused before anything is written.
+//  3. The technique stores the columns. StoreAs changes the document within a Collection's
+//     insert or replacement.
+//  4. To read, the technique builds the columns again, and JoinElement makes the element.
+//
+// # What a crash leaves
+//
+// Nothing: the package sends no command, and the techniques write one document at a time.
 package flat
 
 import (
@@ -14,15 +43,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A List is a list within documents that a technique stores flat. Its methods take encoded documents and elements.
+// A List is a list in documents that a technique stores flat. Its methods take encoded
+// documents and elements.
 type List struct {
-	Docs   *core.Docs
-	Path   string
-	Fields []string // of an element that is a document; nil for a list of plain values
-	Beside bool     // the list is stored as it is too, so that other fields of an element are not lost
+	Docs *core.Docs
+	Path string
+	// of an element that is a document; nil for a list of plain values
+	Fields []string
+	Beside bool // the list is stored as it is too, so that other fields of an element are not lost
 }
 
-// Declare checks a list and the fields of its elements.
+// Declare checks a list and the fields of its elements. It panics with a
+// *model.DeclarationError that names the place.
 func Declare(place core.Place, n List) List {
 	n.Fields = slices.Clone(n.Fields)
 	list := n.Docs.MustField(n.Path)
@@ -51,7 +83,8 @@ func Declare(place core.Place, n List) List {
 	return n
 }
 
-// ListColumns are the names that an element's values come under: its fields, or for plain values the list's own.
+// ListColumns returns the names of an element's columns: its fields, or for plain values
+// the last part of the list's path.
 func (n *List) ListColumns() []string {
 	if len(n.Fields) > 0 {
 		return n.Fields
@@ -59,7 +92,8 @@ func (n *List) ListColumns() []string {
 	return []string{n.Path[strings.LastIndexByte(n.Path, '.')+1:]}
 }
 
-// EncodeValue is a value of the caller's, in bytes of its own, checked for names that can't be stored.
+// EncodeValue encodes a caller's value in bytes of its own. It refuses names that can't
+// be stored.
 func (n *List) EncodeValue(field string, v any) (bson.RawValue, error) {
 	raw, err := n.Docs.Raw(v)
 	if err != nil {
@@ -71,10 +105,11 @@ func (n *List) EncodeValue(field string, v any) (bson.RawValue, error) {
 	return raw, nil
 }
 
-// An Element holds the values of an element in the order of [List.Columns]. A missing field has type 0.
+// An Element has the values of an element in the order of [List.ListColumns]. A missing
+// field has type 0.
 type Element []bson.RawValue
 
-// EncodeElements encodes and checks elements that the caller hands in.
+// EncodeElements encodes and splits the caller's elements.
 func (n *List) EncodeElements(list []any) ([]Element, error) {
 	out := make([]Element, len(list))
 	for i, e := range list {
@@ -89,7 +124,7 @@ func (n *List) EncodeElements(list []any) ([]Element, error) {
 	return out, nil
 }
 
-// ReadElements checks the elements of an array that a document holds.
+// ReadElements splits the elements of a document's array.
 func (n *List) ReadElements(v bson.RawValue) ([]Element, error) {
 	values, err := bson.RawArray(v.Value).Values()
 	if err != nil {
@@ -104,7 +139,8 @@ func (n *List) ReadElements(v bson.RawValue) ([]Element, error) {
 	return out, nil
 }
 
-// SplitElement takes one element apart. What has no place in the flat form is refused, so that nothing is lost.
+// SplitElement splits an element into its columns. It refuses a value that the flat form
+// can't store, so that nothing is lost. i is the element's index, for the error.
 func (n *List) SplitElement(i int, v bson.RawValue) (Element, error) {
 	place := fmt.Sprintf("%s[%d]", n.Path, i)
 	if len(n.Fields) == 0 {
@@ -140,7 +176,7 @@ func (n *List) SplitElement(i int, v bson.RawValue) (Element, error) {
 	return out, nil
 }
 
-// JoinElement is an element as the array holds it.
+// JoinElement is the opposite of SplitElement: it returns the element for the array.
 func (n *List) JoinElement(e Element) any {
 	if len(n.Fields) == 0 {
 		if e[0].Type == 0 {
@@ -157,7 +193,8 @@ func (n *List) JoinElement(e Element) any {
 	return d
 }
 
-// CheckConditions checks conditions on fields of one element: each field is declared, and named once.
+// CheckConditions checks conditions on the fields of one element. Each field must be
+// declared, and can be named once.
 func (n *List) CheckConditions(conditions bson.D) error {
 	if len(conditions) == 0 {
 		return n.Docs.Refuse(n.Path, nil, "no condition was given: give at least one")
@@ -173,8 +210,8 @@ func (n *List) CheckConditions(conditions bson.D) error {
 	return nil
 }
 
-// EncodeEqualities are conditions that fields hold just these values, whatever they look like; null matches a field that an
-// element hasn't, too.
+// EncodeEqualities returns conditions that fields have exactly these values, even if a
+// value looks like an operator. Null also matches an element without the field.
 func (n *List) EncodeEqualities(fields bson.D) (bson.D, error) {
 	if err := n.CheckConditions(fields); err != nil {
 		return nil, err
@@ -190,7 +227,8 @@ func (n *List) EncodeEqualities(fields bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// StoreAs makes of an insert or a replacement one of the document in another form.
+// StoreAs replaces the document of an insert or a replacement by the document that form
+// returns.
 func StoreAs(w model.Write, form func(bson.Raw) (bson.Raw, error)) model.Write {
 	if w.Err != nil {
 		return w
