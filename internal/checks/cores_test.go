@@ -17,6 +17,7 @@ import (
 var finishedCores = []string{
 	"denorm/internal/attributes",
 	"denorm/internal/bounded",
+	"denorm/internal/bucket",
 	"denorm/internal/copies",
 	"denorm/internal/counter",
 	"denorm/internal/flat",

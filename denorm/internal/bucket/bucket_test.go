@@ -221,8 +221,8 @@ func TestBucketAppendTo(t *testing.T) {
 			Err: model.ErrFull,
 		},
 		{
-			Reason: "what a full bucket holds is there", Before: before(3), Write: byKey.AppendTo("p", 0, makeNote("a")),
-			Status: model.Already, Again: model.Already,
+			Reason: "what a full bucket holds is there", Before: before(3),
+			Write: byKey.AppendTo("p", 0, makeNote("a")), Status: model.Already, Again: model.Already,
 		},
 		{
 			Reason: "what a closed bucket holds is there", Before: before(1, closed),

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// ListChecks returns the checks of counts and of oversized buckets.
 func (b *Buckets) ListChecks() []model.Check {
 	counts := b.Docs.Name() + ": miscounted buckets"
 	most := fmt.Sprintf("a bucket holds at most %d items", b.Spec.Max)
@@ -30,13 +31,14 @@ func (b *Buckets) ListChecks() []model.Check {
 	}}, b.ListKeyed()...)
 }
 
-// A drift is a bucket whose counts are not those of its items.
+// A drift is a bucket whose counts differ from its items.
 type drift struct {
 	ID      bson.RawValue `bson:"_id"`
 	Stored  bson.Raw      `bson:"stored"`  // n, bytes and totals as they are stored, whatever their types
 	Counted bson.Raw      `bson:"counted"` // the same by the items, without totals of which no item has a value
 }
 
+// describeFinding shows the stored and the counted numbers.
 func (d drift) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID,
 		fmt.Sprintf("stores %s, but its items make %s", model.Shell(d.Stored), model.Shell(d.Counted))
@@ -56,22 +58,24 @@ func (d oversizedBucket) describeFinding(f *model.Finding) {
 	}
 }
 
-// ListItems is the bucket's array, or an empty one.
+// ListItems is the expression of a bucket's array, or of an empty one.
 func ListItems() bson.D { return mql.List("items") }
 
-// countN, countBytes and countTotal are the expressions of what the items add up to.
+// countN and countBytes are the expressions of the numbers that the items make.
 func countN() bson.D { return mql.Op("$size", ListItems()) }
 
 func countBytes() bson.D { return SumSizes(ListItems()) }
 
-// SumSizes adds up the sizes of a list's documents.
+// SumSizes is the expression of the sum of the sizes of a list's documents. An element
+// that isn't a document counts 0, because $bsonSize would fail the query.
 func SumSizes(list any) bson.D {
 	size := mql.Cond(mql.Op("$eq", mql.Op("$type", "$$item"), "object"), mql.Op("$bsonSize", "$$item"), 0)
 	return mql.Op("$toLong", mql.Op("$sum", mql.Map(list, "item", size)))
 }
 
-// countTotal gives sum, min and max in the order of the items, which is that of the $inc that kept the sum; otherwise
-// where no item has a number. Integers are made long, as an append keeps them.
+// countTotal is the expression of a total. of makes it from the numbers in the order of
+// the items: floats are added in the order in which $inc added them. otherwise is its
+// value if no item has a number. Integers become long, as an append stores them.
 func countTotal(t total, otherwise any, of func(values string) any) bson.D {
 	value := mql.Cond(mql.Op("$in", mql.Op("$type", "$$item."+t.path), bson.A{"int", "long"}),
 		mql.Op("$toLong", "$$item."+t.path), "$$item."+t.path)
@@ -85,6 +89,8 @@ func countTotal(t total, otherwise any, of func(values string) any) bson.D {
 	})
 }
 
+// countSum adds values one after the other, as $inc did. $sum compensates rounding
+// errors, so that its sum of floats would differ.
 func countSum(values string) any {
 	return mql.Op("$reduce", bson.D{
 		{Key: "input", Value: values}, {Key: "initialValue", Value: int64(0)},
@@ -92,6 +98,7 @@ func countSum(values string) any {
 	})
 }
 
+// countAll is the document of a total.
 func countAll(values string) any {
 	return bson.D{
 		{Key: "sum", Value: countSum(values)}, {Key: "min", Value: mql.Op("$min", values)},
@@ -99,7 +106,7 @@ func countAll(values string) any {
 	}
 }
 
-// compareCounts is the expression that a bucket's counts are not those of its items.
+// compareCounts is the expression that a bucket's counts differ from its items.
 func (b *Buckets) compareCounts() bson.D {
 	or := bson.A{mql.Op("$ne", "$n", countN()), mql.Op("$ne", "$bytes", countBytes())}
 	for _, t := range b.totals {
@@ -116,6 +123,7 @@ func (b *Buckets) compareCounts() bson.D {
 	return bson.D{{Key: "$or", Value: or}}
 }
 
+// findMiscounted is the pipeline of the drifts.
 func (b *Buckets) findMiscounted() mongo.Pipeline {
 	stored := bson.D{{Key: "n", Value: "$n"}, {Key: "bytes", Value: "$bytes"}}
 	counted := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
@@ -130,7 +138,7 @@ func (b *Buckets) findMiscounted() mongo.Pipeline {
 	}
 }
 
-// countTotals are the totals by the items, each under its name.
+// countTotals returns the totals that the items make, each under its name.
 func (b *Buckets) countTotals() (d bson.D) {
 	for _, t := range b.totals {
 		d = append(d, bson.E{Key: t.name, Value: countTotal(t, "$$REMOVE", countAll)})
@@ -138,13 +146,14 @@ func (b *Buckets) countTotals() (d bson.D) {
 	return d
 }
 
-// planRecount is the filter of a bucket that is miscounted, and the update that counts it anew.
+// planRecount returns the filter of a miscounted bucket, and the update that counts it
+// again.
 func (b *Buckets) planRecount() (is bson.D, update mongo.Pipeline) {
 	set := b.CountAgain()
 	return mql.Op("$expr", b.compareCounts()), mongo.Pipeline{mql.Set(slices.Insert(set, 2, b.closeIfFull())...)}
 }
 
-// CountAgain are the counts of a bucket by its items.
+// CountAgain returns the fields of an update that counts a bucket by its items.
 func (b *Buckets) CountAgain() bson.D {
 	set := bson.D{{Key: "n", Value: countN()}, {Key: "bytes", Value: countBytes()}}
 	for _, e := range b.countTotals() {
@@ -153,12 +162,14 @@ func (b *Buckets) CountAgain() bson.D {
 	return set
 }
 
-// closeIfFull closes a bucket that was full by its count.
+// closeIfFull closes a bucket whose count says that it was full. Its count may go down in
+// the same update, but later elements are in later buckets.
 func (b *Buckets) closeIfFull() bson.E {
 	return mql.E("closed",
 		mql.Cond(mql.Op("$gte", mql.IfNull("$n", 0), b.Spec.Max), true, mql.IfNull("$closed", "$$REMOVE")))
 }
 
+// findOversized is the pipeline of buckets over Max or MaxBytes.
 func (b *Buckets) findOversized() mongo.Pipeline {
 	return mongo.Pipeline{
 		{{Key: "$match", Value: b.matchOversized()}},
@@ -167,7 +178,8 @@ func (b *Buckets) findOversized() mongo.Pipeline {
 	}
 }
 
-// matchOversized matches a bucket that has an item after the last that it may hold, or counts too many bytes.
+// matchOversized matches a bucket that has an item at the index Max, or whose bytes are
+// over MaxBytes.
 func (b *Buckets) matchOversized() bson.D {
 	tooMany := bson.D{{Key: fmt.Sprintf("items.%d", b.Spec.Max), Value: mql.Exists(true)}}
 	if b.Spec.MaxBytes == 0 {
@@ -177,6 +189,7 @@ func (b *Buckets) matchOversized() bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{tooMany, tooLarge}}}
 }
 
+// MakeValidation is a validator that limits the number of items.
 func (b *Buckets) MakeValidation() model.Validation {
 	list := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.Spec.Max}}
 	return model.Validation{Collection: b.Docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: bson.D{

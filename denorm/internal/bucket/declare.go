@@ -1,4 +1,42 @@
-// Package bucket is what is behind denorm.Bucket: it appends elements to documents that hold a bounded number of them.
+// Package bucket is the core of denorm.Bucket (denorm/bucket.go), and stores the pages of
+// a denorm.SubsetPages (package subsetpages): elements are appended to documents that
+// hold a bounded number of them. The shell decodes buckets, and passes the List methods
+// to model.Parts. A store can't write buckets.
+//
+// # Stored form
+//
+// Two buckets of the key "p", with Max 2, ElementKey "id", Totals "kg" and without a
+// Period:
+//
+//	{_id: "p#0000000000", key: "p", seq: 0, n: 2, bytes: 58, closed: true,
+//	 totals: {kg: {sum: 9, min: 4, max: 5}}, items: [{id: "a", kg: 4}, {id: "b", kg: 5}]}
+//	{_id: "p#0000000001", key: "p", seq: 1, n: 1, bytes: 29,
+//	 totals: {kg: {sum: 7, min: 7, max: 7}}, items: [{id: "c", kg: 7}]}
+//
+// With a Period, period is "2014-03-28", and the _id "p#2014-03-28#0000000000". Each
+// period has its own sequence. Package keytext makes the _ids. closed is only set where a
+// bucket takes no more elements though n is below Max. n, bytes and totals follow from
+// items.
+//
+// # Protocol of AppendElement
+//
+//  1. ReadEnd reads the newest bucket of the key and period. With ElementKey, it then reads
+//     whether a bucket has the element already, in the same command.
+//  2. PlanAppend. If a bucket has the element, the append is applied. If the newest bucket has
+//     room, one update pushes the element and counts it. If the bucket is full, an upsert
+//     opens the next one.
+//  3. If the bucket has room for an element, but not for this one (MaxBytes), it is closed
+//     first, so that no later and smaller element comes into it. Then the next one is opened.
+//  4. The write's filter asks again for room, and that the bucket lacks the element. If it
+//     matches nothing, the plan is stale and begins again at 1.
+//
+// AppendTo is state 4 alone, for callers that know the number of the bucket.
+//
+// # What a crash leaves
+//
+// A crash in state 3 leaves a closed bucket without a next one. The next append opens it.
+// Every other append is one write. With ElementKey, a retry after a lost answer adds
+// nothing.
 package bucket
 
 import (
@@ -16,14 +54,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Buckets is a declaration of denorm.Bucket without its types. Its methods check and encode what they take.
+// Buckets is the non-generic core of denorm.Bucket. Its methods check and encode their
+// arguments.
 type Buckets struct {
 	Docs   *core.Docs
 	Spec   Spec
 	totals []total
 }
 
-// total is a number that is added up: its path within an element, and the name it is kept under.
+// A total is a number to add up: its path within an element, and its name in totals, with
+// "/" instead of dots.
 type total struct{ path, name string }
 
 // A Spec is a denorm.BucketSpec.
@@ -100,7 +140,7 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 // maxSeq is the greatest number that the _id of a bucket has room for.
 const maxSeq = 9_999_999_999
 
-// encodeKey is a key as the beginning of an _id.
+// encodeKey returns the text of a key that its _ids begin with.
 func (b *Buckets) encodeKey(key any) (string, error) {
 	text, ok := keytext.EncodeKey(key)
 	if !ok {
@@ -109,7 +149,7 @@ func (b *Buckets) encodeKey(key any) (string, error) {
 	return text, nil
 }
 
-// MakeID is the _id of a bucket.
+// MakeID returns the _id of a bucket. Ten digits let _ids sort by number.
 func (b *Buckets) MakeID(key any, period string, seq int64) (string, error) {
 	text, err := b.encodeKey(key)
 	switch {
@@ -123,6 +163,7 @@ func (b *Buckets) MakeID(key any, period string, seq int64) (string, error) {
 	return fmt.Sprintf("%s#%010d", text, seq), nil
 }
 
+// MakePageID returns the _id of the bucket with a number, for buckets without periods.
 func (b *Buckets) MakePageID(key any, seq int64) (string, error) {
 	if b.Spec.Period != 0 {
 		return "", b.Docs.Refuse("seq", seq,
@@ -131,7 +172,7 @@ func (b *Buckets) MakePageID(key any, seq int64) (string, error) {
 	return b.MakeID(key, "", seq)
 }
 
-// formatPeriod is the day or month that a time falls into.
+// formatPeriod returns the day or month of a time. field names the time for an error.
 func (b *Buckets) formatPeriod(field string, t time.Time) (string, error) {
 	text, ok := b.Spec.Period.FormatPeriod(t, b.Spec.Location)
 	if !ok {
@@ -149,7 +190,7 @@ func (b *Buckets) MatchKey(key any) (bson.D, error) {
 	return keytext.MatchRange(text+"#", text+"$"), nil
 }
 
-// MatchStoredKey is [Buckets.OfKey] for a key as it is stored.
+// MatchStoredKey is [Buckets.MatchKey] for a stored key.
 func (b *Buckets) MatchStoredKey(key bson.RawValue) (bson.D, error) {
 	text, ok := keytext.EncodeStoredKey(key)
 	if !ok {
@@ -158,7 +199,8 @@ func (b *Buckets) MatchStoredKey(key bson.RawValue) (bson.D, error) {
 	return keytext.MatchRange(text+"#", text+"$"), nil
 }
 
-// RefuseStores returns the reaction that refuses a store's writes of buckets. instead names the methods to call.
+// RefuseStores returns the reaction that refuses a store's writes of buckets. instead
+// names the methods to call.
 func (b *Buckets) RefuseStores(instead string) model.Reaction {
 	return model.Reaction{
 		Collection: b.Docs.Name(), Paths: []string{model.Whole},
@@ -174,7 +216,7 @@ func (b *Buckets) matchPeriods(key any, first, last string) (bson.D, error) {
 	return keytext.MatchPeriods(text, first, last), err
 }
 
-// ListFootprints are the paths that are used.
+// ListFootprints returns the paths that the technique uses.
 func (b *Buckets) ListFootprints() []model.Footprint {
 	name := b.Docs.Name()
 	return slices.Concat(model.Writes.In(name, model.Whole, "items"),

@@ -112,12 +112,20 @@ func TestBucketInterleaved(t *testing.T) {
 	}{
 		{"into an empty sequence", byKey, nil, makeNote("x"), makeNote("y")},
 		{"into the last place", byKey, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("y")},
-		{"after a full bucket", byKey, []note{makeNote("a"), makeNote("b"), makeNote("c")}, makeNote("x"), makeNote("y")},
+		{
+			reason: "after a full bucket", b: byKey,
+			before: []note{makeNote("a"), makeNote("b"), makeNote("c")},
+			x:      makeNote("x"), y: makeNote("y"),
+		},
 		{"by bytes", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("y", 60)},
 		{"by bytes, both too large", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("y", 62)},
 		{"the same into an empty sequence", byKey, nil, makeNote("x"), makeNote("x")},
 		{"the same into the last place", byKey, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("x")},
-		{"the same after a full bucket", byKey, []note{makeNote("a"), makeNote("b"), makeNote("c")}, makeNote("x"), makeNote("x")},
+		{
+			reason: "the same after a full bucket", b: byKey,
+			before: []note{makeNote("a"), makeNote("b"), makeNote("c")},
+			x:      makeNote("x"), y: makeNote("x"),
+		},
 		{"the same by bytes", budgeted, []note{ofSize("a", 60)}, ofSize("x", 61), ofSize("x", 61)},
 		{"without a key", plain, []note{makeNote("a"), makeNote("b")}, makeNote("x"), makeNote("y")},
 	} {
@@ -224,7 +232,8 @@ func TestBucketConcurrentWithoutKey(t *testing.T) {
 			}
 			all.Go(func() {
 				for i := range each {
-					errs[w] = errors.Join(errs[w], appending(plain, "p", makeNote(fmt.Sprint(w, ".", i)))(t.Context(), db))
+					errs[w] = errors.Join(errs[w],
+						appending(plain, "p", makeNote(fmt.Sprint(w, ".", i)))(t.Context(), db))
 				}
 			})
 		}

@@ -12,7 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MatchBetween matches the buckets of the periods that some times fall into.
+// MatchBetween matches the buckets of the periods from one time to another. The end is
+// excluded, so a period that begins at the end doesn't match.
 func (b *Buckets) MatchBetween(key any, from, to time.Time) (bson.D, error) {
 	switch {
 	case b.Spec.Period == 0:
@@ -31,7 +32,7 @@ func (b *Buckets) MatchBetween(key any, from, to time.Time) (bson.D, error) {
 	return b.matchPeriods(key, first, last)
 }
 
-// FindElements is the pipeline of the elements of a key, in the order of pages.
+// FindElements is the pipeline of a key's elements, in the order of appending.
 func (b *Buckets) FindElements(key any) (mongo.Pipeline, error) {
 	filter, err := b.MatchKey(key)
 	return mongo.Pipeline{
@@ -42,7 +43,7 @@ func (b *Buckets) FindElements(key any) (mongo.Pipeline, error) {
 	}, err
 }
 
-// ListIndexes is the index that finds an element, if elements have keys.
+// ListIndexes returns the index that finds an element, if elements have keys.
 func (b *Buckets) ListIndexes() []model.Index {
 	if b.Spec.ElementKey == "" {
 		return nil
@@ -50,7 +51,7 @@ func (b *Buckets) ListIndexes() []model.Index {
 	return []model.Index{b.MakeKeyIndex()}
 }
 
-// MakeKeyIndex is the index that finds an element, or none.
+// MakeKeyIndex returns the index that finds an element. Without ElementKey it is zero.
 func (b *Buckets) MakeKeyIndex() model.Index {
 	if b.Spec.ElementKey == "" {
 		return model.Index{}
@@ -59,7 +60,7 @@ func (b *Buckets) MakeKeyIndex() model.Index {
 		mql.E("items."+b.Spec.ElementKey, 1))
 }
 
-// MatchHolding matches the buckets of a key that hold an element.
+// MatchHolding matches the buckets of a key that have an element.
 func (b *Buckets) MatchHolding(key, element any) (bson.D, error) {
 	e, err := b.EncodeElementKey(key, element)
 	if err != nil {
@@ -68,7 +69,7 @@ func (b *Buckets) MatchHolding(key, element any) (bson.D, error) {
 	return b.MatchHolder(e), nil
 }
 
-// EncodeElementKey is an element of which only the key is known.
+// EncodeElementKey returns an Element of which only the key is known.
 func (b *Buckets) EncodeElementKey(key, element any) (e Element, err error) {
 	if b.Spec.ElementKey == "" {
 		return e, b.Docs.Refuse("items", nil, "needs BucketSpec.ElementKey: give it in the declaration")
@@ -90,12 +91,14 @@ func (b *Buckets) EncodeElementKey(key, element any) (e Element, err error) {
 	return e, nil
 }
 
-// MatchHolder matches the bucket that holds an element.
+// MatchHolder matches the bucket that has an element.
 func (b *Buckets) MatchHolder(e Element) bson.D {
 	return bson.D{{Key: "key", Value: mql.Eq(e.stored)}, {Key: "items." + b.Spec.ElementKey, Value: mql.Eq(e.ID)}}
 }
 
-// SumBuckets is the pipeline that adds up the buckets of a key.
+// SumBuckets is the pipeline that adds up the buckets of a key. It groups the totals by
+// their number (sum0, min0, …), because a name with "/" is fine as a field but a "." is
+// not.
 func (b *Buckets) SumBuckets(key any) (mongo.Pipeline, error) {
 	filter, err := b.MatchKey(key)
 	group := bson.D{

@@ -12,8 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An End is what an append decides from: the newest bucket of the element's key and period, without its items. The zero
-// value says that there is none.
+// An End is the state from which an append decides: the newest bucket of the element's
+// key and period, without its items. The zero value means that the key and period have no
+// bucket.
 type End struct {
 	ID     string `bson:"_id"` // "" for none
 	Seq    int64  `bson:"seq"`
@@ -21,10 +22,11 @@ type End struct {
 	Bytes  int64  `bson:"bytes"`
 	Closed bool   `bson:"closed"`
 
-	Holds string `bson:"-"` // the _id of a bucket of the key that holds the element already; "" for none
+	// the _id of a bucket of the key that has the element already; "" for none
+	Holds string `bson:"-"`
 }
 
-// Element is an element and its key, encoded and checked.
+// An Element is an encoded and checked element with its key.
 type Element struct {
 	key     any // of the sequence, as the caller gave it
 	stored  any // the same, encoded
@@ -34,7 +36,7 @@ type Element struct {
 	numbers []any // by bucketing.totals; nil where the element has none
 }
 
-// AppendElement adds an element at the end of the key's sequence.
+// AppendElement is the change that adds an element at the end of the key's sequence.
 func (b *Buckets) AppendElement(key, element any) model.Change {
 	e, err := b.EncodeElement(key, element)
 	if err != nil {
@@ -48,9 +50,10 @@ func (b *Buckets) AppendElement(key, element any) model.Change {
 	}.Change()
 }
 
-// ReadEnd reads the newest bucket, and then whether any holds the element, in one command. The server runs a $unionWith
-// after the stages before it. In this order: if no bucket holds the element, it can come only into the newest bucket
-// that was read, or one after it, and the write's own guard sees it there.
+// ReadEnd reads the newest bucket, and then whether any bucket has the element, in one
+// command. The server runs a $unionWith after the stages before it. This order is safe:
+// if no bucket has the element, it can only come into the newest bucket that was read, or
+// into a later one, and the filter of the write asks that bucket again.
 func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End, err error) {
 	ofPeriod, err := b.matchPeriods(e.key, e.period, e.period)
 	if err != nil {
@@ -64,7 +67,8 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 		newest = append(newest, bson.D{{
 			Key: "$unionWith",
 			Value: bson.D{{Key: "coll", Value: b.Docs.Name()}, {Key: "pipeline", Value: mongo.Pipeline{
-				mql.Match(b.MatchHolder(e)...), {{Key: "$limit", Value: 1}}, mql.Project(mql.E("holds", mql.Literal(true))),
+				mql.Match(b.MatchHolder(e)...), {{Key: "$limit", Value: 1}},
+				mql.Project(mql.E("holds", mql.Literal(true))),
 			}}},
 		}})
 	}
@@ -83,13 +87,13 @@ func (b *Buckets) ReadEnd(ctx context.Context, db model.DB, e Element) (end End,
 	return end, err
 }
 
-// foundEnd is a newest bucket, or one that holds the element.
+// A foundEnd is the newest bucket, or a bucket that has the element.
 type foundEnd struct {
 	End   `bson:",inline"`
 	Holds bool `bson:"holds"`
 }
 
-// PlanAppend writes to the newest bucket, or closes it and opens the next.
+// PlanAppend writes into the newest bucket, or closes it and opens the next.
 func (b *Buckets) PlanAppend(e Element, end End) (model.Plan, error) {
 	if end.Holds != "" {
 		return model.Plan{Applied: true}, nil
@@ -107,7 +111,7 @@ func (b *Buckets) PlanAppend(e Element, end End) (model.Plan, error) {
 	return p, nil
 }
 
-// next returns the number of the bucket that takes an element, and whether an append opens this bucket.
+// next returns the number of the bucket for an element, and whether an append opens it.
 func (b *Buckets) next(e Element, end End) (seq int64, opens bool) {
 	switch size := int64(len(e.Item.Value)); {
 	case end.ID == "":
@@ -128,8 +132,8 @@ func (b *Buckets) OpenedID(e Element, end End) string {
 	return id
 }
 
-// updateOnly makes the write into a bucket that was read one that opens no bucket. If the bucket was deleted meanwhile,
-// the write is stale.
+// updateOnly changes the upsert into an update, for a bucket that was read. If the bucket
+// was deleted meanwhile, the write is stale.
 func (b *Buckets) updateOnly(w model.Write) model.Write {
 	if w.Err != nil {
 		return w
@@ -141,7 +145,7 @@ func (b *Buckets) updateOnly(w model.Write) model.Write {
 	return w
 }
 
-// closing is the write that keeps a bucket from taking more.
+// closing is the write after which a bucket takes no more elements.
 func (b *Buckets) closing(id string) model.Write {
 	return model.Write{
 		Collection: b.Docs.Name(), Index: model.IDIndex, Keyed: b.Docs.IsKeyed(),
@@ -160,7 +164,9 @@ func (b *Buckets) AppendTo(key any, seq int64, element any) model.Write {
 	return b.write(e, seq)
 }
 
-// write is the upsert of an element into the bucket of a number.
+// write is the upsert that adds an element to the bucket with a number. If the filter
+// doesn't match an existing bucket, the upsert fails with a duplicate key, and Reasons
+// say why.
 func (b *Buckets) write(e Element, seq int64) model.Write {
 	id, err := b.MakeID(e.key, e.period, seq)
 	if err != nil {
@@ -190,7 +196,8 @@ func (b *Buckets) write(e Element, seq int64) model.Write {
 	return w
 }
 
-// update pushes an element and counts it.
+// update pushes an element and counts it. The server computes $min and $max per path, so
+// a total needs no read.
 func (b *Buckets) update(e Element, seq int64) bson.D {
 	inc := bson.D{{Key: "n", Value: 1}, {Key: "bytes", Value: int64(len(e.Item.Value))}}
 	var least, most bson.D
@@ -212,7 +219,7 @@ func (b *Buckets) update(e Element, seq int64) bson.D {
 	return append(u, bson.E{Key: "$setOnInsert", Value: append(fresh, bson.E{Key: "seq", Value: seq})})
 }
 
-// EncodeElement encodes and checks what an append is handed.
+// EncodeElement encodes and checks the arguments of an append.
 func (b *Buckets) EncodeElement(key, element any) (e Element, err error) {
 	e.key = key
 	if _, err = b.encodeKey(key); err != nil {
@@ -255,7 +262,8 @@ func (b *Buckets) EncodeElement(key, element any) (e Element, err error) {
 
 func (e Element) lookup(path string) bson.RawValue { return stored.ElementAt(e.Item, path) }
 
-// number is what is added to a total: an int64 or a float64, so that a sum is not bound to 32 bits; nil for none.
+// number returns the value to add to a total, or nil for none. It is an int64 or a
+// float64, because an int32 sum would overflow.
 func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 	switch v.Type {
 	case 0, bson.TypeNull:
@@ -272,8 +280,8 @@ func (b *Buckets) number(v bson.RawValue, path string) (any, error) {
 	return nil, b.Docs.Refuse("items[]."+path, v, "isn't a finite int32, int64 or double, so Totals can't add it up")
 }
 
-// RemoveElement takes an element out of a bucket, and counts what stays. One that was full stays closed: those after it hold
-// later elements.
+// RemoveElement removes an element from a bucket, and counts the others. A bucket that
+// was full is closed, because later buckets have later elements.
 func (b *Buckets) RemoveElement(bucket string, e Element) model.Write {
 	others := mql.Op("$filter", bson.D{
 		{Key: "input", Value: ListItems()}, {Key: "as", Value: "item"},
@@ -283,14 +291,14 @@ func (b *Buckets) RemoveElement(bucket string, e Element) model.Write {
 	w := commands.UpdateIf(b.Docs.Name(), holds, mongo.Pipeline{
 		mql.Set(b.closeIfFull(), mql.E("items", others)),
 		mql.Set(b.CountAgain()...),
-		mql.Op("$unset", "split"), // no Split may put back what is gone
+		mql.Op("$unset", "split"), // of outlier: a running Split must not put the element back
 	})
 	w.Expect, w.Keyed = model.One, b.Docs.IsKeyed()
 	return w
 }
 
-// errFull says that a bucket doesn't take an element. It is stale too: an append reads again and goes on to the next
-// bucket.
+// errFull says that a bucket doesn't take an element. It is stale too: an append reads
+// again, and goes on to the next bucket.
 var errFull error = full{}
 
 type full struct{}
