@@ -30,6 +30,7 @@ var finishedCores = []string{
 	"denorm/internal/rollup",
 	"denorm/internal/stored",
 	"denorm/internal/subset",
+	"denorm/internal/subsetpages",
 	"denorm/internal/widerow",
 	"internal/commands",
 	"internal/found",

@@ -14,13 +14,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A drift is a parent's array and what its pages say.
+// A drift is a parent whose array differs from what its pages make.
 type drift struct {
 	ID    bson.RawValue `bson:"_id"`   // of the parent
 	Found bson.RawValue `bson:"found"` // what is stored, as a rule an array; of type 0 if nothing is
 	Want  bson.RawValue `bson:"want"`  // the newest elements of the pages
 }
 
+// describeFinding compares the numbers of elements. Equal numbers can still differ in
+// fields.
 func (d drift) describeFinding(f *model.Finding) {
 	n := func(v bson.RawValue) int { return len(core.Elements(v)) }
 	f.ID, f.Problem = d.ID, fmt.Sprintf("holds %d elements, but should hold %d", n(d.Found), n(d.Want))
@@ -29,7 +31,7 @@ func (d drift) describeFinding(f *model.Finding) {
 	}
 }
 
-// An orphan is a page whose parent is not there.
+// An orphan is a page without a parent.
 type orphan struct {
 	ID     bson.RawValue `bson:"_id"`
 	Parent bson.RawValue `bson:"key"`
@@ -41,8 +43,8 @@ func (d orphan) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the parent %s doesn't exist", model.Shell(d.Parent))
 }
 
-// ListChecks find arrays that aren't the newest elements of their pages, and pages without a parent. Those of the pages
-// come after them.
+// ListChecks returns the checks of arrays and of pages without a parent, then the checks
+// of the pages.
 func (s *Subset) ListChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(),
 		s.path, s.in.Docs.Name())
@@ -60,20 +62,21 @@ func (s *Subset) ListChecks() []model.Check {
 	}}, s.in.ListChecks())
 }
 
-// planRepair is the plan that sets the arrays that differ, if they are as they were found.
+// planRepair sets the arrays that are as they were found.
 func (s *Subset) planRepair(rows []drift) model.Plan {
-	return found.PlanWrites(rows, "some arrays corrected; the next check finds the others",
-		func(i int, d drift) (w model.Write) {
-			switch {
-			case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
-				return found.RefuseFinding(s.docs.Name(), i, "_id or no array to set")
-			case isSameArray(d.Found, core.Elements(d.Want)):
-				return w
-			}
-			return s.setArray(d, core.Elements(d.Want), false)
-		})
+	setFound := func(i int, d drift) (w model.Write) {
+		switch {
+		case !stored.IsKey(d.ID) || d.Want.Type != bson.TypeArray:
+			return found.RefuseFinding(s.docs.Name(), i, "_id or no array to set")
+		case isSameArray(d.Found, core.Elements(d.Want)):
+			return w
+		}
+		return s.setArray(d, core.Elements(d.Want), false)
+	}
+	return found.PlanWrites(rows, "some arrays corrected; the next check finds the others", setFound)
 }
 
+// findOrphans is the pipeline of pages without a parent.
 func (s *Subset) findOrphans() mongo.Pipeline {
 	find := mql.Lookup(s.docs.Name(), "key", "_id", "parent")
 	find[0].Value = append(find[0].Value.(bson.D), bson.E{
@@ -89,7 +92,8 @@ func (s *Subset) findOrphans() mongo.Pipeline {
 	}
 }
 
-// deleteOrphans deletes pages, unless something was appended to them or removed since.
+// deleteOrphans deletes pages without a parent, unless an element was added or removed
+// since.
 func (s *Subset) deleteOrphans(rows []orphan) model.Plan {
 	return found.PlanWrites(rows, "some pages deleted; the next check finds the others",
 		func(i int, d orphan) model.Write {

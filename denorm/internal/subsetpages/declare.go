@@ -1,5 +1,47 @@
-// Package subsetpages is the core of denorm.SubsetPages: all elements of a parent in pages, and the newest of them in
-// the parent.
+// Package subsetpages is the core of denorm.SubsetPages (denorm/subset_pages.go): all
+// elements of a parent are in pages, and the newest ones also in the parent. The pages
+// are buckets (package bucket) whose key is the parent's _id. The shell encodes nothing
+// itself, and passes the List methods to model.Parts. Stores call MakeReactions, audits
+// call ListChecks.
+//
+// # Stored form
+//
+// A post of a SubsetPages with Max 2 and By {time: -1}, and the pages of a Bucket with
+// Max 2:
+//
+//	posts  {_id: 7, comments: [{id: "c", time: 3}, {id: "b", time: 2}]}
+//	pages  {_id: "…7#0000000000", key: 7, seq: 0, n: 2, bytes: …, items: [{id: "a", time: 1},
+//	        {id: "b", time: 2}]}
+//	pages  {_id: "…7#0000000001", key: 7, seq: 1, n: 1, bytes: …, items: [{id: "c", time: 3}]}
+//
+// The pages are the truth. The array is the first Max elements of all pages in the order
+// By. By ends in the ElementKey, so no two elements are equal.
+//
+// # Protocol
+//
+// AppendElement:
+//
+//  1. Read that the parent exists, and the newest page (bucket.ReadEnd).
+//  2. Add the element to a page.
+//  3. Push it into the array: one update sorts the array and cuts it to Max.
+//
+// SetElement and RemoveElement:
+//
+//  1. Read the element in its page.
+//  2. Write the page, if the element is as it was read.
+//  3. Read the array after the page was written. If it has the element, write the array:
+//     SetElement replaces the element, RemoveElement fills the array from the pages.
+//
+// fillArray is also RefreshParent. It reads the array and the pages in one command,
+// writes the array if it is as it was read, and begins again until both agree. It must:
+// while an array was full, a push may have dropped an element that belongs into it now.
+//
+// # What a crash leaves
+//
+// After state 2, a page that the parent's array doesn't repeat. A retry of the operation,
+// the check of arrays, or RefreshParent corrects the array. A store deletes a parent's
+// pages in the action of the parent's deletion (react.go). A concurrent append can leave
+// pages without a parent, which the second check deletes.
 package subsetpages
 
 import (
@@ -14,13 +56,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Subset is a denorm.SubsetPages without its types.
+// Subset is the non-generic core of denorm.SubsetPages.
 type Subset struct {
 	docs *core.Docs // the parents
 	path string     // of the array
 	max  int
-	by   bson.D          // ends in the key
-	in   *bucket.Buckets // the pages
+	// ends in the ElementKey, so that the order is total
+	by bson.D
+	in *bucket.Buckets // the pages
 }
 
 // A Spec is a denorm.SubsetPagesSpec.
@@ -29,7 +72,8 @@ type Spec struct {
 	By  bson.D
 }
 
-// Declare checks a declaration, and panics if it doesn't fit the documents.
+// Declare checks a declaration. It panics with a *model.DeclarationError if the
+// declaration doesn't fit the documents.
 func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucket.Buckets, spec Spec) *Subset {
 	s := &Subset{docs: parents, path: path, max: spec.Max, in: pages}
 	array := parents.CheckArray(path)
@@ -68,13 +112,14 @@ func Declare(parents *core.Docs, path string, element reflect.Type, pages *bucke
 	return s
 }
 
-// keyPath is the path of the keys of the array's elements.
+// keyPath returns the path of the keys of the array's elements.
 func (s *Subset) keyPath() string { return s.path + "." + s.in.Spec.ElementKey }
 
-// copyOrder is a copy of the sort order.
+// copyOrder returns a copy of the sort order, because a command keeps what it is given.
 func (s *Subset) copyOrder() bson.D { return slices.Clone(s.by) }
 
-// ListIndexes is the pages' own index, which finds an element, and the pages of a parent.
+// ListIndexes returns the pages' own index, which finds an element, and the pages of a
+// parent.
 func (s *Subset) ListIndexes() []model.Index { return s.in.ListIndexes() }
 
 // ListRelations says that pages name their parents.
@@ -85,7 +130,7 @@ func (s *Subset) ListRelations() []model.Relation {
 	}}
 }
 
-// ListFootprints are the paths that are used.
+// ListFootprints returns the paths that the technique uses.
 func (s *Subset) ListFootprints() []model.Footprint {
 	return slices.Concat(model.Writes.In(s.docs.Name(), model.Whole),
 		model.Owns.In(s.docs.Name(), s.path), s.in.ListFootprints())

@@ -4,7 +4,9 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// MakeReactions returns how a store deletes the pages of a parent, and refuses writes of pages.
+// MakeReactions returns the reactions of a store: it deletes the pages of a deleted
+// parent, and refuses writes of pages. In a transaction, the pages are deleted before the
+// parent. Outside, the parent keeps the unfinished action until its pages are deleted.
 func (s *Subset) MakeReactions() []model.Reaction {
 	return []model.Reaction{
 		{Collection: s.docs.Name(), On: model.OnDelete, React: func(w model.StoreWrite) (a model.Answer, err error) {

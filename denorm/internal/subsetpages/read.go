@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A state is what a change decides from.
+// A state is what a change has read before it decides.
 type state struct {
 	End    bucket.End    // of Append: the newest page, and the page that holds the element
 	Holder string        // of Set and Remove: the page that holds the element; "" for none
@@ -26,11 +26,13 @@ type state struct {
 	Drift  *drift        // the parent's array and what the pages say; nil if that wasn't read, or there is no parent
 }
 
-// compareArrays say of each parent what its array holds, and what its pages say.
+// compareArrays returns stages that give a drift for each parent: its array as found, and
+// the array that its pages make as want.
 func (s *Subset) compareArrays() mongo.Pipeline {
 	first := mql.Lookup(s.in.Docs.Name(), "_id", "key", "want")
 	first[0].Value = append(first[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		mql.Unwind("$items"), mql.ReplaceRoot("$items"), mql.Sort(s.copyOrder()...), {{Key: "$limit", Value: int64(s.max)}},
+		mql.Unwind("$items"), mql.ReplaceRoot("$items"), mql.Sort(s.copyOrder()...),
+		{{Key: "$limit", Value: int64(s.max)}},
 	}})
 	return mongo.Pipeline{
 		mql.Project(mql.E("found", "$"+s.path)),
@@ -38,7 +40,7 @@ func (s *Subset) compareArrays() mongo.Pipeline {
 	}
 }
 
-// readDrift reads a parent's array and what its pages say; nil without a parent.
+// readDrift reads a parent's drift. It returns nil without a parent.
 func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (*drift, error) {
 	row, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 		Collection: s.docs.Name(), Index: model.IDIndex,
@@ -50,7 +52,7 @@ func (s *Subset) readDrift(ctx context.Context, db model.DB, id bson.RawValue) (
 	return &drift{row.Lookup("_id"), row.Lookup("found"), row.Lookup("want")}, err
 }
 
-// readItem reads an element in the page that holds it.
+// readItem reads an element in its page. Without a page, the state is empty.
 func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (st state, _ error) {
 	items := bson.D{{
 		Key:   "items",
@@ -73,7 +75,8 @@ func (s *Subset) readItem(ctx context.Context, db model.DB, e bucket.Element) (s
 	return st, nil
 }
 
-// readRepeated reads an element in the parent's array; one of type 0 if it isn't there. A parent that is gone holds none.
+// readRepeated reads an element in the parent's array. It returns type 0 if the array
+// lacks the element, or if the parent is missing.
 func (s *Subset) readRepeated(
 	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element,
 ) (held bson.RawValue, _ error) {
@@ -89,8 +92,8 @@ func (s *Subset) readRepeated(
 	return held, err
 }
 
-// FindRest is the pipeline of the pages of a parent that was read, the newest first, without the elements that its array
-// holds.
+// FindRest is the pipeline of a parent's pages, newest first, without the elements of the
+// array of the parent that the caller read. n counts pages that have other elements.
 func (s *Subset) FindRest(parent any, after string, n int64) (mongo.Pipeline, error) {
 	id, err := s.docs.ID(parent)
 	if err != nil {
@@ -135,14 +138,15 @@ func (s *Subset) FindRest(parent any, after string, n int64) (mongo.Pipeline, er
 	return p, nil
 }
 
-// changesOrder reports whether fields of an element decide its place.
+// changesOrder reports whether fields of an element decide its place in the order.
 func (s *Subset) changesOrder(set bson.D) bool {
 	return slices.ContainsFunc(set, func(f bson.E) bool {
 		return slices.ContainsFunc(s.by, func(by bson.E) bool { return core.Overlap(by.Key, f.Key) })
 	})
 }
 
-// checkOrder refuses an element that lacks a field of By.
+// checkOrder refuses an element that lacks a field of By, because the order would depend
+// on how the server compares null.
 func (s *Subset) checkOrder(item bson.RawValue) error {
 	for _, e := range s.by {
 		if v := stored.ElementAt(item, e.Key); v.Type == 0 || v.Type == bson.TypeNull {

@@ -21,7 +21,8 @@ type (
 	decides func(state) (model.Plan, error)
 )
 
-// makeChange is a change that is followed by what then returns, unless that is nil.
+// makeChange returns a change that is followed by the change that then returns. A nil
+// change ends it. err refuses the change.
 func (s *Subset) makeChange(
 	err error, read reads, decide decides, then func(state) *model.Change,
 ) model.ChangeOf[state] {
@@ -43,35 +44,34 @@ func (s *Subset) AppendElement(parent, element any) model.Change {
 	if err == nil {
 		err = s.checkOrder(e.Item)
 	}
-	return s.makeChange(err,
-		func(ctx context.Context, db model.DB) (st state, err error) {
-			// A page of a missing parent would be an orphan.
-			if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id),
-				commands.ProjectFields()); err == nil {
-				st.End, err = s.in.ReadEnd(ctx, db, e)
-			}
-			return st, err
-		},
-		func(st state) (model.Plan, error) {
-			p, err := s.in.PlanAppend(e, st.End)
-			if err != nil || p.Applied {
-				return p, err // the refresh completes what a cut left
-			}
-			p.Steps = append(p.Steps, s.pushElement(id, e))
-			p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
-			return p, nil
-		},
-		func(st state) *model.Change {
-			if st.End.Holds == "" {
-				return nil
-			}
-			return s.refreshArray(id)
-		},
-	).Change()
+	read := func(ctx context.Context, db model.DB) (st state, err error) {
+		// A page of a missing parent would be an orphan.
+		if _, err = commands.ReadOne(ctx, db, s.docs.Name(), commands.MatchID(id),
+			commands.ProjectFields()); err == nil {
+			st.End, err = s.in.ReadEnd(ctx, db, e)
+		}
+		return st, err
+	}
+	decide := func(st state) (model.Plan, error) {
+		p, err := s.in.PlanAppend(e, st.End)
+		if err != nil || p.Applied {
+			return p, err // RefreshParent completes what a crash left
+		}
+		p.Steps = append(p.Steps, s.pushElement(id, e))
+		p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
+		return p, nil
+	}
+	refreshRepeated := func(st state) *model.Change {
+		if st.End.Holds == "" {
+			return nil
+		}
+		return s.refreshArray(id)
+	}
+	return s.makeChange(err, read, decide, refreshRepeated).Change()
 }
 
-// pushElement pushes an element into the array unless its key is there. An array that holds the key was filled from the pages
-// meanwhile.
+// pushElement pushes an element into the array, unless the array has its key. Then the
+// array was filled from the pages meanwhile.
 func (s *Subset) pushElement(id bson.RawValue, e bucket.Element) model.Write {
 	w := commands.UpdateIf(s.docs.Name(), append(commands.MatchID(id), mql.E(s.keyPath(), stored.MatchOther(e.ID))),
 		mql.Op("$push", bson.D{{Key: s.path, Value: bson.D{
@@ -81,7 +81,7 @@ func (s *Subset) pushElement(id bson.RawValue, e bucket.Element) model.Write {
 	return w
 }
 
-// encodeKey is a parent and an element of which the key is known.
+// encodeKey encodes the _id of a parent and the key of an element.
 func (s *Subset) encodeKey(parent, key any) (id bson.RawValue, e bucket.Element, err error) {
 	if id, err = s.docs.RawID("_id", parent); err == nil {
 		e, err = s.in.EncodeElementKey(parent, key)
@@ -97,55 +97,55 @@ func (s *Subset) SetElement(parent, key any, fields bson.D) model.Change {
 		set, err = s.encodeFields(fields)
 	}
 	moves := s.changesOrder(set)
-	return s.makeChange(err,
-		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
-		func(st state) (p model.Plan, _ error) {
-			if st.Item.Type == 0 {
-				return p, fmt.Errorf("docmodel: no page holds the element %s: %w", model.Shell(e.ID), model.ErrNotFound)
-			}
-			doc, err := core.SetFields(st.Item.Document(), set)
-			if err != nil {
-				return p, err
-			}
-			now := core.MustRawValue(doc)
-			if err := s.checkOrder(now); err != nil || now.Equal(st.Item) {
-				return p, err
-			}
-			w := replaceElement(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now,
-				mql.Set(s.in.CountAgain()...))
-			return model.NewPlan(s.in.MarkKeyed(w)), nil
-		},
-		func(state) *model.Change {
-			if moves {
-				return s.refreshArray(id)
-			}
-			return s.repeatElement(id, e)
-		},
-	).Change()
+	read := func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) }
+	decide := func(st state) (p model.Plan, _ error) {
+		if st.Item.Type == 0 {
+			return p, fmt.Errorf("docmodel: no page holds the element %s: %w", model.Shell(e.ID), model.ErrNotFound)
+		}
+		doc, err := core.SetFields(st.Item.Document(), set)
+		if err != nil {
+			return p, err
+		}
+		now := core.MustRawValue(doc)
+		if err := s.checkOrder(now); err != nil || now.Equal(st.Item) {
+			return p, err
+		}
+		w := replaceElement(s.in.Docs.Name(), bson.D{{Key: "_id", Value: st.Holder}}, "items", st.Item, now,
+			mql.Set(s.in.CountAgain()...))
+		return model.NewPlan(s.in.MarkKeyed(w)), nil
+	}
+	updateArray := func(state) *model.Change {
+		if moves { // another element may belong into the array now
+			return s.refreshArray(id)
+		}
+		return s.repeatElement(id, e)
+	}
+	return s.makeChange(err, read, decide, updateArray).Change()
 }
 
-// repeatElement makes an element of the parent's array what its page holds. The array is read after the page was written: what
-// fills the array later reads the page after that too.
+// repeatElement writes an element's page value into the parent's array. It reads the
+// array after the page was written: a later fillArray reads the page after that too.
 func (s *Subset) repeatElement(id bson.RawValue, e bucket.Element) *model.Change {
-	c := s.makeChange(nil,
-		func(ctx context.Context, db model.DB) (st state, err error) {
-			held, err := s.readRepeated(ctx, db, id, e)
-			if err == nil && held.Type != 0 {
-				st, err = s.readItem(ctx, db, e)
-			}
-			st.Held = held
-			return st, err
-		},
-		func(st state) (p model.Plan, _ error) {
-			if st.Item.Type != 0 && !st.Item.Equal(st.Held) {
-				p = model.NewPlan(replaceElement(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
-			}
-			return p, nil
-		}, nil).Change()
+	read := func(ctx context.Context, db model.DB) (st state, err error) {
+		held, err := s.readRepeated(ctx, db, id, e)
+		if err == nil && held.Type != 0 {
+			st, err = s.readItem(ctx, db, e)
+		}
+		st.Held = held
+		return st, err
+	}
+	decide := func(st state) (p model.Plan, _ error) {
+		if st.Item.Type != 0 && !st.Item.Equal(st.Held) {
+			p = model.NewPlan(replaceElement(s.docs.Name(), commands.MatchID(id), s.path, st.Held, st.Item))
+		}
+		return p, nil
+	}
+	c := s.makeChange(nil, read, decide, nil).Change()
 	return &c
 }
 
-// replaceElement puts an element in the place of another, which must be as it was read.
+// replaceElement replaces an element of an array, if it is as it was read. The other
+// elements stay, also those that were added since.
 func replaceElement(collection string, id bson.D, path string, was, now bson.RawValue, then ...bson.D) model.Write {
 	other := mql.Map("$"+path, "item", mql.Cond(mql.Op("$eq", "$$item", mql.Literal(was)), mql.Literal(now), "$$item"))
 	holds := func(v bson.RawValue) bson.D { return append(slices.Clone(id), mql.E(path, mql.Op("$eq", v))) }
@@ -154,7 +154,8 @@ func replaceElement(collection string, id bson.D, path string, was, now bson.Raw
 	return w
 }
 
-// encodeFields checks and encodes fields of an element.
+// encodeFields checks and encodes fields of an element. The element's key and time decide
+// where it is stored, so they can't be set.
 func (s *Subset) encodeFields(fields bson.D) (bson.D, error) {
 	if len(fields) == 0 {
 		return nil, s.in.Docs.Refuse("fields", nil, "no field was given: give at least one")
@@ -185,7 +186,8 @@ func (s *Subset) encodeFields(fields bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// RemoveElement takes an element out of its page, and then of the parent's array, which is filled up from the pages.
+// RemoveElement removes an element from its page. If the parent's array has it too, the
+// array is filled from the pages.
 func (s *Subset) RemoveElement(parent, key any) model.Change {
 	id, e, err := s.encodeKey(parent, key)
 	return s.makeChange(err,
@@ -205,13 +207,14 @@ func (s *Subset) RemoveElement(parent, key any) model.Change {
 	).Change()
 }
 
+// deletePages deletes the pages that a filter by _id finds.
 func (s *Subset) deletePages(filter bson.D) model.Write {
 	return s.in.MarkKeyed(model.Write{
 		Collection: s.in.Docs.Name(), Index: model.IDIndex, Model: &mongo.DeleteManyModel{Filter: filter},
 	})
 }
 
-// RefreshParent makes a parent's array what its pages say.
+// RefreshParent makes a parent's array from its pages.
 func (s *Subset) RefreshParent(parent any) model.Change {
 	id, err := s.docs.RawID("_id", parent)
 	if err != nil {
@@ -220,40 +223,43 @@ func (s *Subset) RefreshParent(parent any) model.Change {
 	return s.refreshArray(id).Change()
 }
 
+// refreshArray is [Subset.fillArray] without a condition.
 func (s *Subset) refreshArray(id bson.RawValue) *model.Change {
 	return s.fillArray(id, func(context.Context, model.DB) (bool, error) { return true, nil })
 }
 
-// fillArray makes a parent's array what its pages say, if it must. It looks again after each write: while an array was
-// full, it may have dropped what should have come into it.
+// fillArray makes a parent's array from its pages, if must says so. It reads again after
+// each write: while the array was full, a push may have dropped an element that belongs
+// into it.
 func (s *Subset) fillArray(id bson.RawValue, must func(context.Context, model.DB) (bool, error)) *model.Change {
 	differs := func(st state) bool {
 		return st.Drift != nil && !isSameArray(st.Drift.Found, core.Elements(st.Drift.Want))
 	}
-	c := s.makeChange(nil,
-		func(ctx context.Context, db model.DB) (st state, err error) {
-			read, err := must(ctx, db)
-			if err == nil && read {
-				st.Drift, err = s.readDrift(ctx, db, id)
-			}
-			return st, err
-		},
-		func(st state) (p model.Plan, _ error) {
-			if differs(st) {
-				p = model.NewPlan(s.setArray(*st.Drift, core.Elements(st.Drift.Want), true))
-			}
-			return p, nil
-		},
-		func(st state) *model.Change {
-			if !differs(st) {
-				return nil
-			}
-			return s.refreshArray(id)
-		}).Change()
+	read := func(ctx context.Context, db model.DB) (st state, err error) {
+		needed, err := must(ctx, db)
+		if err == nil && needed {
+			st.Drift, err = s.readDrift(ctx, db, id)
+		}
+		return st, err
+	}
+	decide := func(st state) (p model.Plan, _ error) {
+		if differs(st) {
+			p = model.NewPlan(s.setArray(*st.Drift, core.Elements(st.Drift.Want), true))
+		}
+		return p, nil
+	}
+	refreshAgain := func(st state) *model.Change {
+		if !differs(st) {
+			return nil
+		}
+		return s.refreshArray(id)
+	}
+	c := s.makeChange(nil, read, decide, refreshAgain).Change()
 	return &c
 }
 
-// isSameArray reports whether an array holds just these elements. Nothing stored is the same as an empty array.
+// isSameArray reports whether an array has exactly these elements. A missing array is the
+// same as an empty one.
 func isSameArray(found bson.RawValue, want []bson.RawValue) bool {
 	if found.Type != bson.TypeArray && (found.Type != 0 || len(want) > 0) {
 		return false
@@ -261,7 +267,8 @@ func isSameArray(found bson.RawValue, want []bson.RawValue) bool {
 	return slices.EqualFunc(core.Elements(found), want, bsonval.EqualRaw)
 }
 
-// setArray sets a parent's array, if it is as it was found. With expect, one that changed meanwhile is stale.
+// setArray sets a parent's array, if it is as it was found. With expect, an array that
+// has changed makes the plan stale. Without, the write changes nothing.
 func (s *Subset) setArray(d drift, want []bson.RawValue, expect bool) model.Write {
 	list := make(bson.A, len(want))
 	for i, v := range want {
