@@ -28,6 +28,7 @@ var finishedCores = []string{
 	"denorm/internal/keytext",
 	"denorm/internal/outbox",
 	"denorm/internal/rollup",
+	"denorm/internal/slots",
 	"denorm/internal/stored",
 	"denorm/internal/subset",
 	"denorm/internal/subsetpages",

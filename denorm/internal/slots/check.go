@@ -15,7 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks find transfers that nobody has finished, keys whose slots don't go together, and slots with wrong contents.
+// ListChecks returns the checks of unfinished transfers, of keys whose slots don't fit
+// together, and of slots with wrong contents.
 func (s *Slots) ListChecks() []model.Check {
 	name := s.docs.Name()
 	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together",
@@ -28,13 +29,15 @@ func (s *Slots) ListChecks() []model.Check {
 		Tell: found.DescribeRows(unfinished.describeFinding), Mend: found.MendRows(open, name, s.planFinish),
 	}, {
 		Name: whole, Collection: name, Rule: s.describeRule(),
-		Read: s.findBrokenKeys, Queries: []*model.Aggregate[bson.Raw]{all}, Mend: found.MendRows(whole, name, s.planCompletion),
+		Read: s.findBrokenKeys, Queries: []*model.Aggregate[bson.Raw]{all},
+		Mend: found.MendRows(whole, name, s.planCompletion),
 	}, {
 		Name: single, Collection: name, Rule: "a slot holds only its own tokens, and its stock isn't negative",
 		Pipeline: s.findWrongSlots(), Tell: found.DescribeRows(wrongSlot.describeFinding),
 	}}, name)
 }
 
+// describeRule is the rule of the second check.
 func (s *Slots) describeRule() string {
 	rule := "each token belongs to one slot of its key"
 	if s.spec.Stock {
@@ -43,7 +46,7 @@ func (s *Slots) describeRule() string {
 	return rule
 }
 
-// unfinished is a slot with a transfer.
+// An unfinished is a slot with a transfer.
 type unfinished struct {
 	ID  string        `bson:"_id"`
 	Key bson.RawValue `bson:"key"`
@@ -55,7 +58,7 @@ func (u unfinished) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = f.Detail.Lookup("_id"), fmt.Sprintf("holds transfer %d to slot %d", u.Out.Seq, u.Out.To)
 }
 
-// parseID is the key of a slot by its _id.
+// parseID returns the key of a slot's _id. A key's text has no "#".
 func parseID(id string, stored any) (key, bool) {
 	i := strings.LastIndexByte(id, '#')
 	if i <= 0 {
@@ -64,7 +67,7 @@ func parseID(id string, stored any) (key, bool) {
 	return key{id[:i], stored}, true
 }
 
-// planFinish finishes transfers that were found.
+// planFinish finishes the transfers that were found.
 func (s *Slots) planFinish(rows []unfinished) (p model.Plan) {
 	for i, u := range rows {
 		k, ok := parseID(u.ID, u.Key)
@@ -77,7 +80,7 @@ func (s *Slots) planFinish(rows []unfinished) (p model.Plan) {
 	return p
 }
 
-// findWrongSlots finds slots by themselves.
+// findWrongSlots is the pipeline of slots that are wrong without regard to other slots.
 func (s *Slots) findWrongSlots() mongo.Pipeline {
 	list := mql.Cond(mql.Op("$gt", "$of", 0), mql.List("ops"), bson.A{})
 	divisor := mql.Op("$max", 1, "$of") // of a closed slot nothing is asked
@@ -93,7 +96,7 @@ func (s *Slots) findWrongSlots() mongo.Pipeline {
 	}
 }
 
-// wrongSlot is a slot with wrong contents.
+// A wrongSlot is a slot with another slot's tokens or with negative stock.
 type wrongSlot struct {
 	Free  int64 `bson:"free"`
 	Stray int64 `bson:"stray"` // tokens of other slots
@@ -106,7 +109,7 @@ func (w wrongSlot) describeFinding(f *model.Finding) {
 	}
 }
 
-// readSlots are the slots that match a filter, in the order of keys.
+// readSlots is the pipeline of the slots that a filter matches, ordered by key.
 func (s *Slots) readSlots(filter bson.D) mongo.Pipeline {
 	var p mongo.Pipeline
 	if len(filter) > 0 {
@@ -115,14 +118,15 @@ func (s *Slots) readSlots(filter bson.D) mongo.Pipeline {
 	return append(p, mql.SortID(), mql.Project(append(projectSlot(bson.ObjectID{}), mql.E("key", 1))...))
 }
 
-// keyed is a slot with its key.
+// A keyed is a slot with its key.
 type keyed struct {
 	Slot `bson:",inline"`
 	Key  bson.RawValue `bson:"key"`
 }
 
-// findBrokenKeys yields the keys whose slots don't go together, at the first slot of each. A key that looks like one is read
-// anew until two reads are alike, for others write meanwhile.
+// findBrokenKeys returns a finding for each key whose slots don't fit together, with the
+// _id of its first slot. It reads such a key again until two reads are equal, because
+// other clients write meanwhile.
 func (s *Slots) findBrokenKeys(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 	return func(yield func(model.Finding, error) bool) {
 		var k key
@@ -158,7 +162,8 @@ func (s *Slots) findBrokenKeys(ctx context.Context, db model.DB, filter bson.D) 
 	}
 }
 
-// confirmProblem is the finding of a key, unless there is none or another batch has it.
+// confirmProblem reads a key again and returns its finding. The finding is zero if the
+// key is right, or if its first slot belongs to another batch.
 func (s *Slots) confirmProblem(ctx context.Context, db model.DB, k key, seen State) (f model.Finding, _ error) {
 	st, err := s.readKey(ctx, db, k.text, bson.ObjectID{})
 	for range mostCollects {
@@ -182,16 +187,19 @@ func (s *Slots) confirmProblem(ctx context.Context, db model.DB, k key, seen Sta
 	return f, err
 }
 
-// problem is what is wrong with the slots of a key.
+// A problem is what is wrong with the slots of a key.
 type problem struct {
 	ID      string        `bson:"_id"`
 	Key     bson.RawValue `bson:"key"`
 	Missing []int32       `bson:"missing"` // slots that are not stored
-	Closed  int32         `bson:"closed"`  // slots that are closed, though no other holds their tokens
-	Shared  int32         `bson:"shared"`  // slots whose tokens another slot holds too
-	Of      int32         `bson:"of"`      // what they are divided by
-	Sum     int64         `bson:"sum"`
-	Free    int64         `bson:"free"` // with transfers; the sum without Stock
+	// hashes that belong to a closed slot and to no other
+	Closed int32 `bson:"closed"`
+	// hashes that belong to several slots
+	Shared int32 `bson:"shared"`
+	Of     int32 `bson:"of"` // what they are divided by
+	Sum    int64 `bson:"sum"`
+	// with transfers; 0 without Stock
+	Free int64 `bson:"free"`
 }
 
 func (p problem) isEmpty() bool {
@@ -217,7 +225,7 @@ func (p problem) describeProblem() string {
 	return strings.Join(list, "; ")
 }
 
-// findProblem says what is wrong.
+// findProblem compares the slots of a key with each other, after all transfers.
 func (s *Slots) findProblem(st State) (p problem) {
 	now := st.applyTransfers()
 	of := now.maxDivisor()
@@ -250,7 +258,8 @@ func (s *Slots) findProblem(st State) (p problem) {
 	return p
 }
 
-// planCompletion stores what is missing. Nothing else can be mended by a write that knows to be right.
+// planCompletion stores missing slots. Other problems can't be repaired: the slots don't
+// say which of them is right.
 func (s *Slots) planCompletion(rows []problem) (p model.Plan) {
 	for i, row := range rows {
 		k, ok := parseID(row.ID, row.Key)

@@ -1,18 +1,56 @@
-// Package slots is the core of denorm.Slots: a number kept in several documents.
+// Package slots is the core of denorm.Slots (denorm/slots.go): the number of a key is
+// divided among several documents, so that many writers don't wait for each other. The
+// shell passes ListChecks to model.Parts. A store can't write slots.
 //
-// The slots of a key divide the hashes of tokens among them: slot n of m holds the tokens whose hash is n modulo m. A
-// slot whose "of" is 0 is closed and holds none. No slot is ever deleted, so that a writer that comes late finds what
-// it fails at.
+// # Stored form
 //
-// Whatever leaves a slot is a transfer in its field "out": stock for another slot, or what a split or a merge hands
-// over. One update takes it out of the slot and puts it there, under the next number of the slot. A second one adds it
-// to the other slot, which notes the number, so that it is added once however often that is tried. A third one removes
-// it. Whoever meets a transfer finishes it. No transfer moves a sum: the sums of all slots, closed ones too, are the
-// total. A Take whose slot has too little sends itself along with the stock that it needs, so that whoever finishes the
-// transfer takes too: otherwise two Takes could move the same stock to and fro.
+// Two slots of the key "s" with Stock. Slot 0 has begun a transfer of 3 to slot 1:
 //
-// A merge needs two slots at rest. So the lower one first notes in "in" which transfer of the upper one it waits for.
-// Until that has come, or can't come any more, the lower one is not split or merged.
+//	{_id: "s#0000", key: "s", n: 0, of: 2, sum: 9, free: 2, ops: [{op: …, n: 9, h: 4}],
+//	 seq: 1, out: {seq: 1, to: 1, of: 0, free: 3}}
+//	{_id: "s#0001", key: "s", n: 1, of: 2, sum: -1, free: 3, ops: […], seq: 0, got: {s0: 0}}
+//
+// An operation's token has a hash h (HashToken). Slot n counts the tokens for which h
+// modulo of is n. A slot whose of is 0 is closed: it counts none. Slots are never
+// deleted, so a late writer finds a slot, and its filter fails there. The key's number is
+// the sum of all sums, also of closed slots. With Stock, the same number is the sum of
+// all free, and of the free in transfers that haven't arrived.
+//
+// # Protocol of AddNumber and TakeStock
+//
+//  1. The first attempt reads nothing. One update counts the operation in the slot that the
+//     declared number of slots gives. Its filter needs that number, a token that isn't there
+//     and, for a take, enough stock.
+//  2. If that fails, readState reads all slots of the key. Missing slots are created, and all
+//     transfers that were read are finished.
+//  3. If a slot lacks stock for a take, gatherStock chooses other slots. Each begins a
+//     transfer. The last transfer carries the take itself in for, so whoever finishes the
+//     transfer also takes. Otherwise two takes could move the same stock to and fro.
+//  4. The operation is counted.
+//
+// # Protocol of a transfer
+//
+//  1. One update takes it out of the sender, and stores it in out with the sender's next seq.
+//  2. A second update adds it to the receiver, which notes the seq in got. So it is added once
+//     however often that is tried.
+//  3. A third update removes out.
+//
+// Every client that reads a transfer finishes it. No transfer moves a sum.
+//
+// # Protocol of ResizeKey
+//
+// A split (of is doubled) is a transfer of half of the tokens and stock to a closed slot.
+// A merge needs two slots without transfers: first the lower slot notes in in which
+// transfer of the upper slot it awaits, then the upper slot closes and sends all. Until
+// it has arrived, or can't come any more, the lower slot isn't split or merged. This is
+// Litwin's linear hashing.
+//
+// # What a crash leaves
+//
+// Missing slots, or a transfer between its states. The next operation that reads the key
+// finishes both; so does the repair of the checks. A crash never counts a token twice:
+// state 2 of a transfer and the count of an operation both have the token or seq in their
+// filters.
 package slots
 
 import (
@@ -27,7 +65,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Slots is a denorm.Slots without its types.
+// Slots is the non-generic core of denorm.Slots.
 type Slots struct {
 	docs *core.Docs
 	spec Spec
@@ -40,10 +78,11 @@ type Spec struct {
 	Keep  int
 }
 
-// Most is how many slots a key has at most.
+// Most is the maximum number of slots of a key. _ids have four digits for it.
 const Most = 1024
 
-// Declare declares that a collection holds slots. It panics with a *model.DeclarationError when it can't.
+// Declare declares that a collection has slots. It panics with a *model.DeclarationError
+// if the spec or the key's type doesn't fit.
 func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	s := &Slots{docs, spec}
 	if s.spec.Slots == 0 {
@@ -66,13 +105,16 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Slots {
 	return s
 }
 
-// IsSlotCount reports whether a key can have so many slots.
-func IsSlotCount(slots int) bool { return slots > 0 && slots <= Most && bits.OnesCount(uint(slots)) == 1 }
+// IsSlotCount reports whether a key can have this many slots: a power of two, so that a
+// split divides one slot into two.
+func IsSlotCount(slots int) bool {
+	return slots > 0 && slots <= Most && bits.OnesCount(uint(slots)) == 1
+}
 
-// ListFootprints are the paths that are used.
+// ListFootprints returns the paths that the technique uses.
 func (s *Slots) ListFootprints() []model.Footprint { return model.Owns.In(s.docs.Name(), model.Whole) }
 
-// HashToken is what decides the slot of an operation.
+// HashToken returns the hash of an operation's token, which decides its slot.
 func HashToken(op bson.ObjectID) int32 {
 	h := fnv.New32a()
 	h.Write(op[:])
@@ -83,56 +125,60 @@ func HashToken(op bson.ObjectID) int32 {
 	return int32(x % Most)
 }
 
-// A Slot is a document, as far as it is read.
+// A Slot is a document without the fields that no operation reads.
 type Slot struct {
-	ID   string           `bson:"_id"`
-	N    int32            `bson:"n"`
-	Of   int32            `bson:"of"`
-	Sum  int64            `bson:"sum"`
-	Free int64            `bson:"free"`
-	Ops  []Token          `bson:"ops"`
-	Seq  int64            `bson:"seq"` // the number of its last transfer
-	Out  *Transfer        `bson:"out"`
-	In   *Awaited         `bson:"in"`
-	Got  map[string]int64 `bson:"got"` // the numbers of the transfers that came, by the slots that they came from
+	ID   string  `bson:"_id"`
+	N    int32   `bson:"n"`
+	Of   int32   `bson:"of"`
+	Sum  int64   `bson:"sum"`
+	Free int64   `bson:"free"`
+	Ops  []Token `bson:"ops"`
+	// the number of the last transfer that it sent
+	Seq int64     `bson:"seq"`
+	Out *Transfer `bson:"out"`
+	In  *Awaited  `bson:"in"`
+	// the last received seq, by the name of the sending slot: see gotField
+	Got map[string]int64 `bson:"got"`
 }
 
-// A Token is an operation that a slot counts.
+// A Token is an operation that a slot has counted.
 type Token struct {
 	Op bson.ObjectID `bson:"op"`
 	N  int64         `bson:"n"`
 	H  int32         `bson:"h"`
 }
 
-// A Transfer is what leaves a slot. Of is what the other slot is divided by from then on, 0 for a transfer of stock
-// alone.
+// A Transfer moves Free from one slot to another, for a split or merge also Ops. Of is
+// the number of slots after the move, or 0 if only stock moves.
 type Transfer struct {
 	Seq  int64   `bson:"seq"`
 	To   int32   `bson:"to"`
 	Of   int32   `bson:"of"`
 	Free int64   `bson:"free"`
 	Ops  []Token `bson:"ops"`
-	For  *Taking `bson:"for"` // the operation that takes from it when it comes; nil for none
+	// the take that takes from it on arrival; nil for none
+	For *Taking `bson:"for"`
 }
 
-// A Taking is an operation on its way, and what the slot that it is counted in is divided by.
+// A Taking is a take on its way. Of is the divisor of the slot that counts it.
 type Taking struct {
 	Token `bson:",inline"`
 	Of    int32 `bson:"of"`
 }
 
-// Awaited is the transfer that merges an upper slot into this one.
+// An Awaited is the transfer that merges an upper slot into this one.
 type Awaited struct {
 	From int32 `bson:"from"`
 	Seq  int64 `bson:"seq"`
 }
 
-// A key is a key's text and what is stored of it.
+// A key is the text of a key in _ids, and its stored value.
 type key struct {
 	text   string
 	stored any
 }
 
+// encodeKey encodes a caller's key.
 func (s *Slots) encodeKey(k any) (key, error) {
 	text, ok := keytext.EncodeKey(k)
 	if !ok {
@@ -145,6 +191,7 @@ func (s *Slots) encodeKey(k any) (key, error) {
 	return key{text, stored}, nil
 }
 
+// slotID returns the _id of a slot. Its digits sort the slots of a key by number.
 func (k key) slotID(n int32) string { return fmt.Sprintf("%s#%04d", k.text, n) }
 
 // MatchKey matches the slots of a key.

@@ -10,8 +10,9 @@ func (s *Slots) DescribeKeys() model.KeyedDocs {
 	return model.KeyedDocs{Collection: s.docs.Name(), Join: s.joinSlots}
 }
 
-// joinSlots adds what a slot counts to another one of the same key and number. Transfers are
-// numbered by the slot that sends them, so the numbers never go back.
+// joinSlots returns the update that adds an old slot to another slot with the same key
+// and number. A sender numbers its transfers, so $max keeps the numbers from going back.
+// Slots with transfers are refused: ok is false.
 func (s *Slots) joinSlots(old, now bson.Raw) (bson.D, bool) {
 	var a, b Slot
 	if bson.Unmarshal(removeID(old), &a) != nil || bson.Unmarshal(removeID(now), &b) != nil || a.Of != b.Of ||
@@ -34,7 +35,7 @@ func (s *Slots) joinSlots(old, now bson.Raw) (bson.D, bool) {
 	}, true
 }
 
-// removeID returns a slot without its _id, which has no string if it carries a tenant.
+// removeID returns a slot without its _id, which isn't a string if it carries a tenant.
 func removeID(doc bson.Raw) bson.Raw {
 	var fields bson.D
 	elems, _ := doc.Elements()

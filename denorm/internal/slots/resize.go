@@ -10,13 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// pause is the mean pause before the second attempt: most are only for the read that the first left out.
+// pause is the mean pause before the second attempt, which in most cases only makes the
+// read that the first attempt left out.
 const pause = 200 * time.Microsecond
 
-// mostRounds is how many plans a resize runs at most.
+// mostRounds is the maximum number of plans of a resize. Only another resize that runs to
+// a different number at the same time can need more.
 const mostRounds = 500
 
-// ResizeKey divides a key into as many slots.
+// ResizeKey changes the number of slots of a key.
 func (s *Slots) ResizeKey(k any, slots int) model.Change {
 	of, err := s.encodeKey(k)
 	if err == nil && !IsSlotCount(slots) {
@@ -28,7 +30,8 @@ func (s *Slots) ResizeKey(k any, slots int) model.Change {
 	return s.planRound(of, int32(slots), 1).Change()
 }
 
-// planRound is one plan of a resize, and those after it.
+// planRound is one plan of a resize, and the plans that follow it. Each reads all slots
+// again.
 func (s *Slots) planRound(k key, of int32, n int) model.ChangeOf[State] {
 	c := commands.MarkChangeKeyed(model.ChangeOf[State]{
 		Name: "slots " + s.docs.Name() + " resize",
@@ -61,7 +64,9 @@ func (s *Slots) planRound(k key, of int32, n int) model.ChangeOf[State] {
 	return c
 }
 
-// planResize are the next steps of a resize; none when it is done.
+// planResize returns the next steps of a resize, or none when it is done. The order
+// matters: transfers, then awaited merges, then missing slots, and only then new splits
+// and merges.
 func (s *Slots) planResize(k key, st State, of int32) []model.Step {
 	steps := s.finishTransfers(k, st)
 	now := st.applyTransfers()

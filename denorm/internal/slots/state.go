@@ -14,16 +14,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A State is what an operation decides from: the slots of its key in the order of their numbers. Of their tokens it has
-// those of the operation. Of the zero value nothing was read: it is hoped that the key has as many slots as were
-// declared.
+// A State is what an operation has read: the slots of its key, ordered by number, with
+// only the operation's own token. The zero value means that nothing was read: the
+// operation then assumes the declared number of slots.
 type State struct {
-	Read   bool
-	Steady bool // two reads found the same
+	Read bool
+	// two reads gave the same slots
+	Steady bool
 	Slots  []Slot
 }
 
-// sumSlots is what the key counts.
+// sumSlots returns the key's number.
 func (st State) sumSlots() (sum int64) {
 	for _, s := range st.Slots {
 		sum += s.Sum
@@ -31,7 +32,7 @@ func (st State) sumSlots() (sum int64) {
 	return sum
 }
 
-// findToken is the operation's token, wherever it is.
+// findToken returns the operation's token in any slot, also in a transfer.
 func (st State) findToken(op bson.ObjectID) (Token, bool) {
 	for _, s := range st.Slots {
 		lists := [][]Token{s.Ops}
@@ -47,7 +48,7 @@ func (st State) findToken(op bson.ObjectID) (Token, bool) {
 	return Token{}, false
 }
 
-// findTaking is the operation's token on its way.
+// findTaking returns the token of a take that a transfer carries.
 func (st State) findTaking(op bson.ObjectID) (Token, bool) {
 	for _, s := range st.Slots {
 		if s.Out != nil && s.Out.For != nil && s.Out.For.Op == op {
@@ -57,7 +58,7 @@ func (st State) findTaking(op bson.ObjectID) (Token, bool) {
 	return Token{}, false
 }
 
-// findSlot is the slot of a number, or nil.
+// findSlot returns the slot with a number, or nil.
 func (st State) findSlot(n int32) *Slot {
 	i, ok := slices.BinarySearchFunc(st.Slots, n, func(s Slot, n int32) int { return cmp.Compare(s.N, n) })
 	if !ok {
@@ -66,7 +67,7 @@ func (st State) findSlot(n int32) *Slot {
 	return &st.Slots[i]
 }
 
-// findOwner is the slot that a hash belongs to, or nil.
+// findOwner returns the slot that counts a hash, or nil.
 func (st State) findOwner(h int32) *Slot {
 	i := slices.IndexFunc(st.Slots, func(s Slot) bool { return s.Of > 0 && h%s.Of == s.N })
 	if i < 0 {
@@ -75,7 +76,7 @@ func (st State) findOwner(h int32) *Slot {
 	return &st.Slots[i]
 }
 
-// maxDivisor is the greatest number that slots are divided by.
+// maxDivisor returns the greatest of.
 func (st State) maxDivisor() (of int32) {
 	for _, s := range st.Slots {
 		of = max(of, s.Of)
@@ -83,7 +84,8 @@ func (st State) maxDivisor() (of int32) {
 	return of
 }
 
-// listMissing are the slots that were never stored: whoever was to store them was cut.
+// listMissing returns the numbers of slots that were never stored, because the client
+// that creates them has crashed or isn't done.
 func (st State) listMissing() (list []int32) {
 	for n := range st.maxDivisor() {
 		if st.findOwner(n) == nil && st.findSlot(n) == nil {
@@ -93,15 +95,17 @@ func (st State) listMissing() (list []int32) {
 	return list
 }
 
+// gotField is the name of a sending slot in got. A field name that is a number would be
+// an array index in some paths.
 func gotField(n int32) string { return fmt.Sprintf("s%d", n) }
 
-// hasReceived reports whether the transfer of a slot has come.
+// hasReceived reports whether the transfer of a slot has arrived.
 func (st State) hasReceived(from *Slot) bool {
 	to := st.findSlot(from.Out.To)
 	return to != nil && to.Got[gotField(from.N)] >= from.Out.Seq
 }
 
-// applyTransfers is the state once all transfers are finished.
+// applyTransfers returns the state after all its transfers are finished.
 func (st State) applyTransfers() State {
 	out := State{Slots: slices.Clone(st.Slots)}
 	for i := range st.Slots {
@@ -123,10 +127,11 @@ func (st State) applyTransfers() State {
 	return out
 }
 
-// errMoved says that the slots were read while they were divided anew.
+// errMoved says that the slots were read during a resize or a transfer. The change reads
+// again.
 var errMoved = fmt.Errorf("docmodel: the slots changed while they were read: %w", model.ErrStale)
 
-// projectSlot are what is read of a slot.
+// projectSlot is the projection of a slot: without tokens, except the token of op.
 func projectSlot(op bson.ObjectID) bson.D {
 	d := bson.D{
 		mql.E("n", 1), mql.E("of", 1), mql.E("sum", 1), mql.E("free", 1), mql.E("seq", 1),
@@ -139,6 +144,7 @@ func projectSlot(op bson.ObjectID) bson.D {
 	return d
 }
 
+// readKey reads the slots of a key.
 func (s *Slots) readKey(ctx context.Context, db model.DB, text string, op bson.ObjectID) (State, error) {
 	list, err := (&model.Find[Slot]{Query: model.Query{
 		Collection: s.docs.Name(), Filter: keytext.MatchRange(text+"#", text+"$"), Sort: bson.D{{Key: "_id", Value: 1}},
@@ -147,8 +153,10 @@ func (s *Slots) readKey(ctx context.Context, db model.DB, text string, op bson.O
 	return State{Read: true, Slots: list}, err
 }
 
-// readState reads the slots of an operation's key, or hopes for the declared number. That a stock has too little must be
-// found twice: slots are read one after the other, while others write.
+// readState reads the slots of an operation's key, or nothing in the first attempt. A
+// stock that seems too small must be read twice with the same result: a query isn't a
+// snapshot, and stock may move from a slot that is read later to one that was read
+// earlier.
 func (s *Slots) readState(ctx context.Context, db model.DB, o operation) (State, error) {
 	if runctx.HopeFirst(ctx) {
 		return State{}, nil
@@ -158,6 +166,7 @@ func (s *Slots) readState(ctx context.Context, db model.DB, o operation) (State,
 		if err != nil || !o.take || st.sumSlots() >= -o.n {
 			break
 		}
+		// A take that is counted, or on its way, needs no stock any more.
 		_, counted := st.findToken(o.op)
 		if _, onWay := st.findTaking(o.op); counted || onWay {
 			break
@@ -171,17 +180,17 @@ func (s *Slots) readState(ctx context.Context, db model.DB, o operation) (State,
 	return st, err
 }
 
-// mostCollects is how often slots are read in a row to find them alike.
+// mostCollects is how often slots are read until two reads are equal.
 const mostCollects = 8
 
-// move is stock that a slot hands to another.
+// A move is stock that a slot sends to another.
 type move struct {
 	from *Slot
 	n    int64
 }
 
-// gatherStock says which slots hand over what a slot lacks to take n, the fullest first. Those that have more than will be
-// left on average hand over more, so that they become even.
+// gatherStock chooses the slots that send what a slot lacks to take n, fullest first.
+// Slots above the average that remains send more, so that the stock becomes even.
 func (st State) gatherStock(to *Slot, n int64) (moves []move, enough bool) {
 	var total, live int64
 	var others []*Slot

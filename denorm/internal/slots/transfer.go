@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// addMissing is the state once missing slots are stored.
+// addMissing returns the state after missing slots are created.
 func (st State) addMissing(list []int32) State {
 	of := st.maxDivisor()
 	for _, n := range list {
@@ -21,7 +21,7 @@ func (st State) addMissing(list []int32) State {
 	return st
 }
 
-// finishTransfers finishes the transfers that were read. The steps are sent as one command.
+// finishTransfers returns the steps that finish all transfers that were read.
 func (s *Slots) finishTransfers(k key, st State) (steps []model.Step) {
 	for i := range st.Slots {
 		from := &st.Slots[i]
@@ -36,7 +36,9 @@ func (s *Slots) finishTransfers(k key, st State) (steps []model.Step) {
 	return steps
 }
 
-// finishTransfer finishes a transfer. The operation that it carries is counted, unless it was before, or can't be there.
+// finishTransfer returns the steps that finish a transfer. Its take is counted, unless it
+// was counted before or lacks stock. Then the second step adds the transfer without the
+// take.
 func (s *Slots) finishTransfer(k key, from int32, t Transfer) (steps []model.Step) {
 	if t.For != nil {
 		steps = append(steps, s.receiveAndTake(k, from, t))
@@ -44,7 +46,7 @@ func (s *Slots) finishTransfer(k key, from int32, t Transfer) (steps []model.Ste
 	return append(steps, s.receiveTransfer(k, from, t), s.clearTransfer(k, from, t.Seq))
 }
 
-// matchReceiver is the filter of the slot that a transfer is for, until it has come.
+// matchReceiver matches the receiver of a transfer that hasn't arrived.
 func (s *Slots) matchReceiver(k key, from int32, t Transfer) bson.D {
 	return bson.D{
 		{Key: "_id", Value: k.slotID(t.To)},
@@ -52,7 +54,7 @@ func (s *Slots) matchReceiver(k key, from int32, t Transfer) bson.D {
 	}
 }
 
-// receiveAndTake adds a transfer, and takes from it what it was sent for.
+// receiveAndTake adds a transfer to its receiver and counts the take that it carries.
 func (s *Slots) receiveAndTake(k key, from int32, t Transfer) model.Write {
 	filter := append(s.matchReceiver(k, from, t), bson.E{Key: "of", Value: t.For.Of}, bson.E{
 		Key: "ops.op", Value: mql.Op("$ne", t.For.Op),
@@ -67,7 +69,7 @@ func (s *Slots) receiveAndTake(k key, from int32, t Transfer) model.Write {
 	})
 }
 
-// receiveTransfer adds a transfer to the slot that it is for, once.
+// receiveTransfer adds a transfer to its receiver, once.
 func (s *Slots) receiveTransfer(k key, from int32, t Transfer) model.Write {
 	got := bson.E{Key: "got." + gotField(from), Value: t.Seq}
 	var update any
@@ -75,7 +77,10 @@ func (s *Slots) receiveTransfer(k key, from int32, t Transfer) model.Write {
 	case t.Of == 0:
 		update = bson.D{{Key: "$set", Value: bson.D{got}}, {Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}}}
 	case from < t.To: // a split: the other slot is closed, and has no tokens
-		u := bson.D{{Key: "$set", Value: bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: encodeTokens(t.Ops)}}}}
+		u := bson.D{{
+			Key:   "$set",
+			Value: bson.D{got, {Key: "of", Value: t.Of}, {Key: "ops", Value: encodeTokens(t.Ops)}},
+		}}
 		if s.spec.Stock {
 			u = append(u, bson.E{Key: "$inc", Value: bson.D{{Key: "free", Value: t.Free}}})
 		}
@@ -90,8 +95,9 @@ func (s *Slots) receiveTransfer(k key, from int32, t Transfer) model.Write {
 	return commands.UpdateIf(s.docs.Name(), s.matchReceiver(k, from, t), update)
 }
 
-// joinTokens are the tokens of two slots that become one. Nothing says which are later; so they are taken in turn from
-// both ends, and each slot's latest stay.
+// joinTokens is the expression of the tokens of two slots that become one. Their order in
+// time is unknown, so it takes them alternately from both ends, and keeps the latest of
+// each.
 func (s *Slots) joinTokens(list []Token) any {
 	latest := encodeTokens(list)
 	slices.Reverse(latest)
@@ -109,13 +115,14 @@ func (s *Slots) joinTokens(list []Token) any {
 	return mql.Op("$reverseArray", mql.Op("$slice", there, s.spec.Keep))
 }
 
-// clearTransfer removes a transfer that has come.
+// clearTransfer removes a transfer that has arrived.
 func (s *Slots) clearTransfer(k key, n int32, seq int64) model.Write {
 	return commands.UpdateIf(s.docs.Name(), bson.D{{Key: "_id", Value: k.slotID(n)}, {Key: "out.seq", Value: seq}},
 		mql.Op("$unset", bson.D{{Key: "out", Value: ""}}))
 }
 
-// beginTransfer takes a transfer of stock out of a slot.
+// beginTransfer takes a transfer of stock out of a slot. Done recognizes the same
+// transfer if the write is sent twice.
 func (s *Slots) beginTransfer(k key, from *Slot, t Transfer) model.Write {
 	out := bson.D{
 		{Key: "seq", Value: t.Seq}, {Key: "to", Value: t.To}, {Key: "of", Value: t.Of}, {Key: "free", Value: t.Free},
@@ -140,8 +147,10 @@ func (s *Slots) beginTransfer(k key, from *Slot, t Transfer) model.Write {
 	return w
 }
 
-// sendStock moves stock to the slot of a Take. The last transfer carries the Take.
-func (s *Slots) sendStock(o operation, to *Slot, moves []move) (before []model.Step, last model.Write, after []model.Step) {
+// sendStock moves stock to the slot of a take. The last transfer carries the take.
+func (s *Slots) sendStock(
+	o operation, to *Slot, moves []move,
+) (before []model.Step, last model.Write, after []model.Step) {
 	var finish []model.Step
 	for i, m := range moves {
 		t := Transfer{Seq: m.from.Seq + 1, To: to.N, Free: m.n}
@@ -158,19 +167,21 @@ func (s *Slots) sendStock(o operation, to *Slot, moves []move) (before []model.S
 	return append(before, finish...), last, after
 }
 
-// matchAtRest is the filter of a slot that has begun no transfer since it was read.
+// matchAtRest matches a slot that has begun no transfer since it was read.
 func (s *Slots) matchAtRest(k key, slot *Slot) bson.D {
 	return bson.D{
 		{Key: "_id", Value: k.slotID(slot.N)}, {Key: "seq", Value: slot.Seq}, {Key: "out", Value: mql.Exists(false)},
 	}
 }
 
-// matchUnchanged is the filter of a slot at rest that is divided as it was read and awaits nothing.
+// matchUnchanged matches a slot at rest that has the same divisor and awaits no merge.
 func (s *Slots) matchUnchanged(k key, slot *Slot) bson.D {
-	return append(s.matchAtRest(k, slot), bson.E{Key: "of", Value: slot.Of}, bson.E{Key: "in", Value: mql.Exists(false)})
+	return append(s.matchAtRest(k, slot), bson.E{Key: "of", Value: slot.Of},
+		bson.E{Key: "in", Value: mql.Exists(false)})
 }
 
-// splitSlot begins to hand the upper half of a slot's tokens, and half of its stock, to a slot that is stored closed.
+// splitSlot begins the transfer of the upper half of a slot's tokens, and of half of its
+// stock, to a slot that is stored closed.
 func (s *Slots) splitSlot(k key, slot *Slot) []model.Step {
 	of, to := 2*slot.Of, slot.N+slot.Of
 	list := mql.List("ops")
@@ -197,14 +208,16 @@ func (s *Slots) splitSlot(k key, slot *Slot) []model.Step {
 	}
 }
 
-// awaitMerge notes in the lower of two slots that the upper one is merged into it by its next transfer.
+// awaitMerge notes in the lower of two slots that the next transfer of the upper one
+// merges them.
 func (s *Slots) awaitMerge(k key, lower, upper *Slot) model.Write {
 	return commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, lower), mql.Op("$set", bson.D{
 		{Key: "in", Value: bson.D{{Key: "from", Value: upper.N}, {Key: "seq", Value: upper.Seq + 1}}},
 	}))
 }
 
-// continueMerge goes on with a merge: it closes the upper slot, or finds that this can't be done any more.
+// continueMerge closes the upper slot and begins its transfer. If the upper slot has sent
+// another transfer meanwhile, the merge can't be done: the lower slot stops waiting.
 func (s *Slots) continueMerge(k key, st State, lower *Slot) (steps []model.Step) {
 	upper := st.findSlot(lower.In.From)
 	switch {
@@ -219,7 +232,9 @@ func (s *Slots) continueMerge(k key, st State, lower *Slot) (steps []model.Step)
 				append(set, bson.E{Key: "free", Value: int64(0)})
 		}
 		set = append(set, bson.E{Key: "out", Value: out})
-		return []model.Step{commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, upper), mongo.Pipeline{mql.Set(set...)})}
+		return []model.Step{
+			commands.UpdateIf(s.docs.Name(), s.matchUnchanged(k, upper), mongo.Pipeline{mql.Set(set...)}),
+		}
 	case upper != nil && upper.Seq == lower.In.Seq-1: // its next transfer must be another
 		return []model.Step{
 			commands.UpdateIf(s.docs.Name(), s.matchAtRest(k, upper),

@@ -47,6 +47,7 @@ func (s *Slots) TakeStock(k any, n int64, op bson.ObjectID) model.Change {
 	return s.makeChange(k, operation{n: -n, op: op, take: true})
 }
 
+// makeChange makes the change of an operation.
 func (s *Slots) makeChange(k any, o operation) model.Change {
 	var err error
 	if o.key, err = s.encodeKey(k); err == nil && o.op.IsZero() {
@@ -64,11 +65,13 @@ func (s *Slots) makeChange(k any, o operation) model.Change {
 	}, s.docs.Name()).Change()
 }
 
-// A ShortError says that a stock has less than was to be taken.
+// A ShortError says that a stock has less than the amount to take.
 type ShortError struct {
 	Collection string
-	Asked      int64 // what was to be taken
-	Left       int64 // what the whole key has
+	// the amount to take
+	Asked int64
+	// the stock of the whole key
+	Left int64
 }
 
 func (e *ShortError) Error() string {
@@ -77,14 +80,14 @@ func (e *ShortError) Error() string {
 
 func (e *ShortError) Unwrap() error { return model.ErrFull }
 
-// refuseReused says that a token came with another amount.
+// refuseReused is the error for a token that was used with another amount.
 func (s *Slots) refuseReused(t Token, n int64) error {
 	return fmt.Errorf("docmodel: %s: the token %s counts %d already, so it can't count %d: %w",
 		s.docs.Name(), t.Op.Hex(),
 		t.N, n, stored.ErrToken)
 }
 
-// planOperation writes to the slot of the operation, once what others left is finished.
+// planOperation finishes what other clients left, and counts the operation in its slot.
 func (s *Slots) planOperation(o operation, st State) (model.Plan, error) {
 	if !st.Read {
 		of := int32(s.spec.Slots)
@@ -106,6 +109,7 @@ func (s *Slots) planOperation(o operation, st State) (model.Plan, error) {
 	case short:
 		return model.Plan{}, &ShortError{s.docs.Name(), -o.n, st.sumSlots()}
 	}
+	// From here on the plan decides from the state that its first steps leave.
 	steps, now := s.finishTransfers(o.key, st), st.applyTransfers()
 	if len(st.Slots) == 0 {
 		steps, now = s.createSlots(o.key), s.createdState()
@@ -113,6 +117,7 @@ func (s *Slots) planOperation(o operation, st State) (model.Plan, error) {
 		steps = append(steps, s.completeSlots(o.key, list, now.maxDivisor())...)
 		now = now.addMissing(list)
 	}
+	// Without an owner, the slots were read in the middle of a resize.
 	leaf := now.findOwner(o.hashToken())
 	if leaf == nil {
 		return model.Plan{}, errMoved
@@ -136,7 +141,8 @@ func (s *Slots) planOperation(o operation, st State) (model.Plan, error) {
 	return p, nil
 }
 
-// errHoped is the error of a first attempt that was not right.
+// errSlotChanged ends a first attempt whose assumption was wrong. The second attempt
+// reads.
 var errSlotChanged = fmt.Errorf("docmodel: the operation's slot has changed: %w", model.ErrStale)
 
 // countOperation is the write that counts an operation in a slot.
@@ -152,26 +158,27 @@ func (s *Slots) countOperation(o operation, n, of int32) model.Write {
 		filter = append(filter, bson.E{Key: "free", Value: mql.Op("$gte", -o.n)})
 	}
 	w := commands.UpdateIf(s.docs.Name(), filter, bson.D{
-		{Key: "$inc", Value: inc}, {Key: "$push", Value: bson.D{{Key: "ops", Value: s.pushTokens([]Token{o.makeToken()})}}},
+		{Key: "$inc", Value: inc},
+		{Key: "$push", Value: bson.D{{Key: "ops", Value: s.pushTokens([]Token{o.makeToken()})}}},
 	})
 	w.Expect = model.One
 	return w
 }
 
-// countInSlot is [Slots.count] in a slot that was read.
+// countInSlot is [Slots.countOperation] in a slot that was read, with Done.
 func (s *Slots) countInSlot(o operation, leaf *Slot) model.Write {
 	w := s.countOperation(o, leaf.N, leaf.Of)
 	w.Done = s.matchCounted(o, leaf.N)
 	return w
 }
 
-// matchCounted is the filter of a slot that has counted an operation.
+// matchCounted matches a slot that has counted an operation.
 func (s *Slots) matchCounted(o operation, n int32) bson.D {
 	token := bson.D{{Key: "op", Value: o.op}, {Key: "n", Value: o.n}}
 	return bson.D{{Key: "_id", Value: o.key.slotID(n)}, {Key: "ops", Value: mql.Op("$elemMatch", token)}}
 }
 
-// pushTokens appends tokens, and keeps the latest.
+// pushTokens appends tokens, and keeps the latest ones.
 func (s *Slots) pushTokens(list []Token) bson.D {
 	return bson.D{{Key: "$each", Value: encodeTokens(list)}, {Key: "$slice", Value: -s.spec.Keep}}
 }
@@ -188,7 +195,7 @@ func (t Token) encodeToken() bson.D {
 	return bson.D{{Key: "op", Value: t.Op}, {Key: "n", Value: t.N}, {Key: "h", Value: t.H}}
 }
 
-// newSlotFields are the fields of a new slot.
+// newSlotFields returns the fields of a new slot.
 func (s *Slots) newSlotFields(k key, n int32, more ...bson.E) bson.D {
 	d := append(bson.D{{Key: "key", Value: k.stored}, {Key: "n", Value: n}}, more...)
 	d = append(d, bson.E{Key: "sum", Value: int64(0)}, bson.E{Key: "seq", Value: int64(0)})
@@ -198,8 +205,8 @@ func (s *Slots) newSlotFields(k key, n int32, more ...bson.E) bson.D {
 	return d
 }
 
-// createSlots stores the slots of a new key. Slot 0 is the first: of two that store different numbers of slots, one finds it
-// taken.
+// createSlots stores the slots of a new key, slot 0 first. If two clients create
+// different numbers of slots, one of them finds slot 0 taken, and its plan is stale.
 func (s *Slots) createSlots(k key) []model.Step {
 	of := int32(s.spec.Slots)
 	id := bson.D{{Key: "_id", Value: k.slotID(0)}}
@@ -213,7 +220,7 @@ func (s *Slots) createSlots(k key) []model.Step {
 	return append([]model.Step{first}, s.completeSlots(k, rest, of)...)
 }
 
-// createdState is the state of a key that was just stored.
+// createdState is the state of a key whose slots were just created.
 func (s *Slots) createdState() (st State) {
 	for n := range int32(s.spec.Slots) {
 		st.Slots = append(st.Slots, Slot{N: n, Of: int32(s.spec.Slots)})
@@ -229,7 +236,7 @@ func (s *Slots) completeSlots(k key, list []int32, of int32) (steps []model.Step
 	return steps
 }
 
-// ensureSlot stores a slot unless it is there.
+// ensureSlot stores a slot unless it exists.
 func (s *Slots) ensureSlot(k key, n, of int32) model.Write {
 	id := bson.D{{Key: "_id", Value: k.slotID(n)}}
 	w := commands.UpsertOne(s.docs.Name(), id, bson.D{{
