@@ -70,7 +70,7 @@ func NewNumbered[D, K any](docs *model.Collection[D, K], path string, spec Numbe
 	n := numbered.Declare(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, numbered.Spec{
 		Max: spec.Max, Separator: spec.Separator, Key: spec.Key,
 	})
-	return &Numbered[D, K]{model.NewParts(n.Indexes, nil, n.Checks, n.Footprints).WithDocs(docs.Docs()).
+	return &Numbered[D, K]{model.NewParts(n.ListIndexes, nil, n.ListChecks, n.ListFootprints).WithDocs(docs.Docs()).
 		WithoutReactions("Numbered.Insert, Numbered.Replace, Numbered.Set and Numbered.Append"), docs, n}
 }
 
@@ -84,14 +84,14 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.n.Flatten(raw)
+	return x.n.FlattenDocument(raw)
 }
 
 // Back decodes a stored document. The numbered fields become doc's list. Back accepts
 // documents that still store the list as an array. If the stored count doesn't fit the
 // numbered fields, Back returns a [*model.ValueError]: see [Numbered].Checks.
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.n.Back(flat)
+	raw, err := x.n.NestDocument(flat)
 	if err != nil {
 		return doc, err
 	}
@@ -103,7 +103,7 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
-	return flat.StoreAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.Flatten)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.FlattenDocument)
 }
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
@@ -112,7 +112,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
-	return flat.StoreAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.Flatten)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.FlattenDocument)
 }
 
 // Set returns the write that replaces a document's list by the given elements. It is
@@ -121,7 +121,7 @@ func (x *Numbered[D, K]) Replace(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
-	update, err := x.n.Set(elements)
+	update, err := x.n.SetList(elements)
 	if err != nil {
 		return model.Refused(x.n.Docs.Name(), err)
 	}
@@ -141,7 +141,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	if f.Err != nil {
 		return model.Refused(x.n.Docs.Name(), f.Err)
 	}
-	return x.n.AppendAt(f.Filter, n, element)
+	return x.n.AppendElementAt(f.Filter, n, element)
 }
 
 // Append returns the change that appends an element to a document's list. Clients can
@@ -154,7 +154,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // Cost: two commands for each attempt, one document, by _id.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change {
 	f := x.docs.ByID(id)
-	return x.n.Append(f.Filter, element, f.Err)
+	return x.n.AppendElement(f.Filter, element, f.Err)
 }
 
 // Equal returns the query of the documents with an element that has all these values.
@@ -164,8 +164,8 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change {
 // Cost: one command with an $or over NumberedSpec.Max positions. Indexes serve the
 // command if fields contains the first of NumberedSpec.Fields.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
-	filter, err := x.n.Equal(fields)
-	return x.find(filter, x.n.Serves(fields), err)
+	filter, err := x.n.MatchEqual(fields)
+	return x.find(filter, x.n.ServeConditions(fields), err)
 }
 
 // Match returns the query of the documents in which an element matches all conditions:
@@ -174,8 +174,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
-	filter, err := x.n.Match(conditions)
-	return x.find(filter, x.n.Serves(conditions), err)
+	filter, err := x.n.MatchConditions(conditions)
+	return x.find(filter, x.n.ServeConditions(conditions), err)
 }
 
 func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Find[bson.Raw] {
@@ -194,7 +194,7 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 		a.Err = x.docs.Docs().Refuse("query", nil, "is nil")
 		return a
 	}
-	a := x.docs.Aggregate(x.n.Documents(query.Query))
+	a := x.docs.Aggregate(x.n.FindDocuments(query.Query))
 	a.Options = query.Options
 	return commands.ServeAggregate(a, query.Index, query.Err)
 }
@@ -205,10 +205,10 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 //
 // Cost: two commands per batch of 500 documents, and two at the end. Each converted
 // document is one write.
-func (x *Numbered[D, K]) Convert() model.Job { return x.n.Convert() }
+func (x *Numbered[D, K]) Convert() model.Job { return x.n.MakeConvertJob() }
 
 // Restore returns the write that stores all flat lists (numbered fields) as arrays again.
 // It leaves out documents that [Numbered].Checks finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
-func (x *Numbered[D, K]) Restore() model.Write { return x.n.Restore() }
+func (x *Numbered[D, K]) Restore() model.Write { return x.n.RestoreDocuments() }

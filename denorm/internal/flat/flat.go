@@ -109,34 +109,44 @@ func (n *List) EncodeValue(field string, v any) (bson.RawValue, error) {
 // field has type 0.
 type Element []bson.RawValue
 
-// EncodeElements encodes and splits the caller's elements.
-func (n *List) EncodeElements(list []any) ([]Element, error) {
-	out := make([]Element, len(list))
+// EncodeElements encodes and splits the caller's elements. values are the elements as an
+// array stores them.
+func (n *List) EncodeElements(list []any) (values bson.A, elements []Element, err error) {
+	values, elements = make(bson.A, len(list)), make([]Element, len(list))
 	for i, e := range list {
 		v, err := n.EncodeValue(fmt.Sprintf("%s[%d]", n.Path, i), e)
 		if err == nil {
-			out[i], err = n.SplitElement(i, v)
+			elements[i], err = n.SplitElement(i, v)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
+		values[i] = v
 	}
-	return out, nil
+	return values, elements, nil
 }
 
-// ReadElements splits the elements of a document's array.
-func (n *List) ReadElements(v bson.RawValue) ([]Element, error) {
+// ReadElements splits the elements of the list that a document has. A missing list and
+// null have no elements: ok is false. It refuses every other value that isn't an array.
+func (n *List) ReadElements(v bson.RawValue) (list []Element, ok bool, err error) {
+	switch v.Type {
+	case 0, bson.TypeNull:
+		return nil, false, nil
+	case bson.TypeArray:
+	default:
+		return nil, false, n.Docs.Refuse(n.Path, v, "must be a list")
+	}
 	values, err := bson.RawArray(v.Value).Values()
 	if err != nil {
-		return nil, n.Docs.Refuse(n.Path, nil, err.Error())
+		return nil, false, n.Docs.Refuse(n.Path, nil, err.Error())
 	}
-	out := make([]Element, len(values))
+	list = make([]Element, len(values))
 	for i, e := range values {
-		if out[i], err = n.SplitElement(i, e); err != nil {
-			return nil, err
+		if list[i], err = n.SplitElement(i, e); err != nil {
+			return nil, false, err
 		}
 	}
-	return out, nil
+	return list, true, nil
 }
 
 // SplitElement splits an element into its columns. It refuses a value that the flat form

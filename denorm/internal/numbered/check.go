@@ -11,32 +11,34 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find counts that are wrong, and lists that aren't flat.
-func (n *List) Checks() []model.Check {
+// ListChecks returns the checks of wrong counts, and of lists that aren't stored flat.
+func (n *List) ListChecks() []model.Check {
 	place := n.Docs.Name() + "." + n.Path
-	name, is := place+": wrong counts", mql.Op("$expr", n.miscounted())
-	set := mql.Set(mql.E(n.Path, n.highest()))
+	name, is := place+": wrong counts", mql.Op("$expr", n.isMiscounted())
+	set := mql.Set(mql.E(n.Path, n.findHighest()))
 	return []model.Check{{
 		Name: name, Collection: n.Docs.Name(), Rule: "a list's count equals the number of its numbered fields",
-		Pipeline: n.finding(is), Tell: found.DescribeRows(wrongCount.tell),
+		Pipeline: n.findLists(is), Tell: found.DescribeRows(wrongCount.describeFinding),
 		Mend: found.MendMatching(name, n.Docs.Name(), is, "some counts corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}, {
 		Name: place + ": lists that aren't stored flat", Collection: n.Docs.Name(),
 		Rule:     fmt.Sprintf("a list is stored flat and holds at most %d elements", n.max),
-		Pipeline: n.finding(mql.Op("$expr", n.unfit())), Tell: found.DescribeRows(wrongCount.tell),
+		Pipeline: n.findLists(mql.Op("$expr", n.isUnfit())), Tell: found.DescribeRows(wrongCount.describeFinding),
 	}}
 }
 
-// A wrongCount is a list whose count isn't that of its numbered fields.
+// A wrongCount is a list whose count doesn't fit its numbered fields.
 type wrongCount struct {
-	ID      bson.RawValue `bson:"_id"`
-	Nested  bool          `bson:"nested"`  // an array stands for the list
-	Count   bson.RawValue `bson:"count"`   // what stands for the list, unless it is an array; of type 0 for nothing
+	ID bson.RawValue `bson:"_id"`
+	// an array is in the list's place
+	Nested bool `bson:"nested"`
+	// the value in the list's place, unless it is an array; of type 0 for nothing
+	Count   bson.RawValue `bson:"count"`
 	Highest int           `bson:"highest"` // the highest position that has a field
 }
 
-func (w wrongCount) tell(f *model.Finding) {
+func (w wrongCount) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = w.ID, "has no count"
 	switch {
 	case w.Nested:
@@ -47,22 +49,24 @@ func (w wrongCount) tell(f *model.Finding) {
 	f.Problem += fmt.Sprintf(", but its last numbered field has the number %d", w.Highest)
 }
 
-// highest is the expression of the highest position that has a field.
-func (n *List) highest() bson.D {
+// findHighest is the expression of the highest position that has a field. $switch takes
+// the first branch that is true, so the branches go down.
+func (n *List) findHighest() bson.D {
 	there := bson.A{}
 	for i := n.max; i > 0; i-- {
 		any := bson.A{}
 		for _, c := range n.ListColumns() {
-			any = append(any, mql.Op("$ne", mql.Op("$type", "$"+n.name(c, i)), "missing"))
+			any = append(any, mql.Op("$ne", mql.Op("$type", "$"+n.fieldName(c, i)), "missing"))
 		}
 		there = append(there, bson.D{{Key: "case", Value: mql.Op("$or", any...)}, {Key: "then", Value: i}})
 	}
 	return mql.Op("$switch", bson.D{{Key: "branches", Value: there}, {Key: "default", Value: 0}})
 }
 
-// sound is the expression that a count fits the highest position. An element can be without fields, but not a plain
-// value.
-func (n *List) sound(count string, highest any) bson.D {
+// isSoundCount is the expression that a count fits the highest position. An element can
+// be without fields, so the count of documents can be greater. A plain value can't be
+// missing.
+func (n *List) isSoundCount(count string, highest any) bson.D {
 	whole := mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gte", count, highest), mql.Op("$lte", count, n.max),
 		mql.Op("$eq", count, mql.Op("$trunc", count)))
 	if len(n.Fields) == 0 {
@@ -72,28 +76,32 @@ func (n *List) sound(count string, highest any) bson.D {
 	return mql.Op("$or", none, whole)
 }
 
-// finding is the pipeline of the documents that a filter matches.
-func (n *List) finding(is bson.D) mongo.Pipeline {
+// findLists is the pipeline of the documents that a filter matches, as wrongCounts.
+func (n *List) findLists(is bson.D) mongo.Pipeline {
 	array, count := mql.Op("$isArray", "$"+n.Path), "$"+n.Path
 	return mongo.Pipeline{
 		mql.Match(is...),
 		mql.SortID(),
 		mql.Project(mql.E("nested", array), mql.E("count", mql.Cond(array, "$$REMOVE", count)),
-			mql.E("highest", n.highest())),
+			mql.E("highest", n.findHighest())),
 	}
 }
 
-// unfit is the expression that a list is an array, or counts too many.
-func (n *List) unfit() bson.D {
+// isUnfit is the expression that a list is an array, or counts too many.
+func (n *List) isUnfit() bson.D {
 	count := "$" + n.Path
 	return mql.Op("$or", mql.Op("$isArray", count),
 		mql.Op("$and", mql.Op("$isNumber", count), mql.Op("$gt", count, n.max)))
 }
 
-// miscounted is the expression that a list's count can be set, and is wrong.
-func (n *List) miscounted() bson.D {
+// isMiscounted is the expression that a count is wrong, and the highest position can
+// replace it.
+func (n *List) isMiscounted() bson.D {
 	return mql.Op("$let", bson.D{
-		{Key: "vars", Value: bson.D{{Key: "highest", Value: n.highest()}}},
-		{Key: "in", Value: mql.Op("$and", mql.Op("$not", n.sound("$"+n.Path, "$$highest")), mql.Op("$not", n.unfit()))},
+		{Key: "vars", Value: bson.D{{Key: "highest", Value: n.findHighest()}}},
+		{
+			Key:   "in",
+			Value: mql.Op("$and", mql.Op("$not", n.isSoundCount("$"+n.Path, "$$highest")), mql.Op("$not", n.isUnfit())),
+		},
 	})
 }

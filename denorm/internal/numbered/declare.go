@@ -1,4 +1,40 @@
-// Package numbered is the core of denorm.Numbered: a list of small documents in numbered fields.
+// Package numbered is the core of denorm.Numbered (denorm/numbered.go): a list of small
+// documents in numbered fields, for databases and search indexes that can't nest. The
+// shell passes the List methods to model.Parts. A store can't write the documents,
+// because their stored form isn't that of their Go type. Package flat splits the
+// elements.
+//
+// # Stored form
+//
+// A person with Fields skill and level, the list at skills, and the Separator "_":
+//
+//	nested  {name: "Ann", skills: [{skill: "Poetry", level: 5}, {skill: "Go"}]}
+//	stored  {name: "Ann", skills: 2, skill_1: "Poetry", level_1: 5, skill_2: "Go"}
+//
+// The count is in the list's place. It says how many elements there are, because the last
+// ones can be without fields. A missing list and null are stored as they are. Each
+// position has an index over its fields.
+//
+// # Protocol of AppendElement
+//
+//  1. readEnd reads the count, and with a Key the keys of all positions.
+//  2. If a position has the element's key, the append is applied. If the count is Max, it is
+//     refused with model.ErrFull.
+//  3. One update sets the next position and the count. Its filter requires the count that was
+//     read and, with a Key, that no earlier position has the key. Otherwise the plan is stale
+//     and begins again at 1.
+//
+// # Protocol of a query
+//
+// matchAnyPosition makes a branch of $or for each position, served by the position's
+// index. A condition that also matches a missing field needs a count that reaches the
+// position.
+//
+// # What a crash leaves
+//
+// Every write is one update of one document, so nothing. MakeConvertJob stores nested
+// lists flat, document by document: a crash leaves both forms, and the next run
+// continues.
 package numbered
 
 import (
@@ -18,16 +54,18 @@ import (
 // maxNumbered leaves some of a collection's 64 indexes to others.
 const maxNumbered = 60
 
-// A List is a denorm.Numbered without its types.
+// List is the non-generic core of denorm.Numbered.
 type List struct {
 	flat.List
 	max       int
 	separator string
 	key       string
-	names     map[string]place // of all numbered fields
+	// of all numbered fields
+	names map[string]place
 }
 
-// A place is what a numbered name stands for: a position, from 1, and the index of a column.
+// A place is the meaning of a numbered name: a position, from 1, and the index of a
+// column.
 type place struct{ position, column int }
 
 // A Spec is a denorm.NumberedSpec without its Fields.
@@ -36,14 +74,18 @@ type Spec struct {
 	Separator, Key string
 }
 
-// Declare declares that a list is stored as numbered fields. It panics with a *model.DeclarationError when it can't be.
+// Declare declares that a list is stored as numbered fields. It panics with a
+// *model.DeclarationError if the list or the spec doesn't fit the documents.
 func Declare(list flat.List, spec Spec) *List {
 	at := core.Place(fmt.Sprintf("NewNumbered of %s.%s", list.Docs.Name(), list.Path))
 	if strings.Contains(list.Path, ".") {
 		at.Fail(fmt.Sprintf("path %q is in an embedded document", list.Path),
 			"move the list to the top level of the document")
 	}
-	n := &List{flat.Declare(at, list), spec.Max, cmp.Or(spec.Separator, "_"), spec.Key, map[string]place{}}
+	n := &List{
+		List: flat.Declare(at, list), max: spec.Max, separator: cmp.Or(spec.Separator, "_"), key: spec.Key,
+		names: map[string]place{},
+	}
 	switch {
 	case spec.Max < 1 || spec.Max > maxNumbered:
 		at.Fail(fmt.Sprintf("Max is %d", spec.Max),
@@ -56,51 +98,53 @@ func Declare(list flat.List, spec Spec) *List {
 	}
 	for i := 1; i <= n.max; i++ {
 		for c, column := range n.ListColumns() {
-			name := n.name(column, i)
+			name := n.fieldName(column, i)
 			if f, err := n.Docs.Field(name); name == n.Path || err == nil && !f.Open {
 				at.Fail(fmt.Sprintf("the documents have a field %q already", name), "use another Separator")
 			}
 			n.names[name] = place{i, c}
 		}
 	}
-	n.Docs.Adds(append(n.all(1), n.Path)...)
+	n.Docs.Adds(append(n.listFields(1), n.Path)...)
 	return n
 }
 
-func (n *List) name(column string, position int) string {
+// fieldName returns the name of a column at a position.
+func (n *List) fieldName(column string, position int) string {
 	return column + n.separator + strconv.Itoa(position)
 }
 
-// all are the names of all numbered fields from a position on.
-func (n *List) all(from int) (out []string) {
+// listFields returns the names of all numbered fields from a position on.
+func (n *List) listFields(from int) (out []string) {
 	for i := from; i <= n.max; i++ {
 		for _, c := range n.ListColumns() {
-			out = append(out, n.name(c, i))
+			out = append(out, n.fieldName(c, i))
 		}
 	}
 	return out
 }
 
-// Indexes returns an index for each position.
-func (n *List) Indexes() []model.Index {
+// ListIndexes returns an index for each position.
+func (n *List) ListIndexes() []model.Index {
 	out := make([]model.Index, n.max)
 	for i := range out {
-		out[i] = n.index(i + 1)
+		out[i] = n.makeIndex(i + 1)
 	}
 	return out
 }
 
-func (n *List) index(position int) model.Index {
+// makeIndex returns the index of a position. Its keys are in the order of the columns.
+func (n *List) makeIndex(position int) model.Index {
 	var keys bson.D
 	for _, c := range n.ListColumns() {
-		keys = append(keys, bson.E{Key: n.name(c, position), Value: 1})
+		keys = append(keys, bson.E{Key: n.fieldName(c, position), Value: 1})
 	}
 	return commands.MakeIndex(n.Docs.Name(),
 		fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
 }
 
-// Footprints are the paths that are used.
-func (n *List) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (n *List) ListFootprints() []model.Footprint {
 	name := n.Docs.Name()
-	return slices.Concat(model.Writes.In(name, model.Whole, n.Path), model.Owns.In(name, n.all(1)...))
+	return slices.Concat(model.Writes.In(name, model.Whole, n.Path), model.Owns.In(name, n.listFields(1)...))
 }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Equal matches an element whose fields hold these values.
-func (n *List) Equal(fields bson.D) (bson.D, error) {
+// MatchEqual matches an element whose fields have these values.
+func (n *List) MatchEqual(fields bson.D) (bson.D, error) {
 	values, err := n.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
@@ -29,11 +29,11 @@ func (n *List) Equal(fields bson.D) (bson.D, error) {
 		absent = absent && raw.Type == bson.TypeNull
 		values[i].Value = mql.Eq(raw)
 	}
-	return n.anywhere(values, absent), nil
+	return n.matchAnyPosition(values, absent), nil
 }
 
-// Match matches an element that fulfils conditions of operators.
-func (n *List) Match(conditions bson.D) (bson.D, error) {
+// MatchConditions matches an element that fulfils conditions of operators.
+func (n *List) MatchConditions(conditions bson.D) (bson.D, error) {
 	if err := n.CheckConditions(conditions); err != nil {
 		return nil, err
 	}
@@ -53,18 +53,18 @@ func (n *List) Match(conditions bson.D) (bson.D, error) {
 		}
 		held[i] = bson.E{Key: c.Key, Value: v}
 	}
-	return n.anywhere(held, true), nil
+	return n.matchAnyPosition(held, true), nil
 }
 
-// anywhere matches conditions at one position, whichever. Where they could hold of a position without an element, the
-// count must reach it.
-func (n *List) anywhere(conditions bson.D, absent bool) bson.D {
+// matchAnyPosition matches the conditions at any single position. absent says that they
+// could match a position without an element; then the count must reach the position.
+func (n *List) matchAnyPosition(conditions bson.D, absent bool) bson.D {
 	or := make(bson.A, n.max)
 	for i := range or {
 		at := make(bson.D, 0, len(conditions)+1)
 		for _, column := range n.ListColumns() { // in the order of the index
 			if j := slices.IndexFunc(conditions, func(c bson.E) bool { return c.Key == column }); j >= 0 {
-				at = append(at, bson.E{Key: n.name(column, i+1), Value: conditions[j].Value})
+				at = append(at, bson.E{Key: n.fieldName(column, i+1), Value: conditions[j].Value})
 			}
 		}
 		if absent {
@@ -75,16 +75,18 @@ func (n *List) anywhere(conditions bson.D, absent bool) bson.D {
 	return bson.D{{Key: "$or", Value: or}}
 }
 
-// Serves is the index that conditions are served by at the first position, or "".
-func (n *List) Serves(conditions bson.D) string {
+// ServeConditions returns the index that serves conditions at the first position, or "".
+// An index serves only conditions on its first column.
+func (n *List) ServeConditions(conditions bson.D) string {
 	if !slices.ContainsFunc(conditions, func(c bson.E) bool { return c.Key == n.ListColumns()[0] }) {
 		return ""
 	}
-	return n.index(1).Name
+	return n.makeIndex(1).Name
 }
 
-// Documents is the pipeline of a query whose results are nested again.
-func (n *List) Documents(q model.Query) (p mongo.Pipeline) {
+// FindDocuments is the pipeline of a query whose results are nested again. It filters,
+// sorts and limits the stored form, so that indexes serve it.
+func (n *List) FindDocuments(q model.Query) (p mongo.Pipeline) {
 	if len(q.Filter) > 0 {
 		p = append(p, mql.Match(q.Filter...))
 	}
@@ -97,20 +99,20 @@ func (n *List) Documents(q model.Query) (p mongo.Pipeline) {
 	if q.Limit > 0 {
 		p = append(p, mql.Op("$limit", q.Limit))
 	}
-	return append(p, n.nest()...)
+	return append(p, n.nestList()...)
 }
 
-// nest are the stages that make the list of the numbered fields.
-func (n *List) nest() mongo.Pipeline {
+// nestList returns the stages that make the list of the numbered fields.
+func (n *List) nestList() mongo.Pipeline {
 	list := make(bson.A, n.max)
 	for i := range list {
 		if len(n.Fields) == 0 {
-			list[i] = "$" + n.name(n.ListColumns()[0], i+1)
+			list[i] = "$" + n.fieldName(n.ListColumns()[0], i+1)
 			continue
 		}
 		e := bson.D{}
 		for _, f := range n.Fields {
-			e = append(e, bson.E{Key: f, Value: "$" + n.name(f, i+1)})
+			e = append(e, bson.E{Key: f, Value: "$" + n.fieldName(f, i+1)})
 		}
 		list[i] = e
 	}
@@ -119,12 +121,13 @@ func (n *List) nest() mongo.Pipeline {
 	within := mql.Op("$toInt", mql.Op("$max", 0, mql.Op("$min", count, n.max)))
 	return mongo.Pipeline{
 		mql.Set(mql.E(n.Path, mql.Cond(mql.Op("$isNumber", count), mql.Op("$slice", list, within), count))),
-		{{Key: "$unset", Value: mql.A(n.all(1))}},
+		{{Key: "$unset", Value: mql.A(n.listFields(1))}},
 	}
 }
 
-// Back nests a flat document.
-func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
+// NestDocument is the opposite of FlattenDocument. It refuses a count that doesn't fit
+// the numbered fields, and accepts a document that is nested already.
+func (n *List) NestDocument(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, n.Docs.Refuse("document", nil, err.Error())
@@ -147,7 +150,7 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 	}
 	if at >= 0 && (out[at].Value.(bson.RawValue).Type != bson.TypeArray || highest > 0) {
 		v := out[at].Value.(bson.RawValue)
-		count, ok := countOf(v)
+		count, ok := readCount(v)
 		switch {
 		case v.Type == bson.TypeNull && highest == 0:
 		case !ok || count < highest || count > n.max:
@@ -168,8 +171,8 @@ func (n *List) Back(doc bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(out)
 }
 
-// countOf reads a count, of whichever number type.
-func countOf(v bson.RawValue) (int, bool) {
+// readCount returns a count of any number type.
+func readCount(v bson.RawValue) (int, bool) {
 	x, _ := bsonval.FromRaw(v)
 	n, ok := bsonval.Int64(x)
 	return int(n), ok && n >= 0 && n <= math.MaxInt32

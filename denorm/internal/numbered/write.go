@@ -15,15 +15,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (n *List) fits(count int) error {
+// checkLength refuses a list with more elements than positions.
+func (n *List) checkLength(count int) error {
 	if count > n.max {
 		return n.Docs.Refuse(n.Path, count, fmt.Sprintf("has more elements than the list has positions, %d", n.max))
 	}
 	return nil
 }
 
-// Flatten writes the list of a document flat, in its place.
-func (n *List) Flatten(doc bson.Raw) (bson.Raw, error) {
+// readList is [flat.List.ReadElements] for a list that must fit into the positions.
+func (n *List) readList(v bson.RawValue) (list []flat.Element, ok bool, err error) {
+	if list, ok, err = n.ReadElements(v); err == nil {
+		err = n.checkLength(len(list))
+	}
+	return list, ok, err
+}
+
+// FlattenDocument returns the stored form of a document. Other fields keep their order.
+func (n *List) FlattenDocument(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, n.Docs.Refuse("document", nil, err.Error())
@@ -34,104 +43,108 @@ func (n *List) Flatten(doc bson.Raw) (bson.Raw, error) {
 		switch {
 		case taken:
 			return nil, n.Docs.Refuse(e.Key(), nil, "has the name of a numbered field of the list: rename it")
-		case e.Key() != n.Path || e.Value().Type == bson.TypeNull:
+		case e.Key() != n.Path:
 			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
-		case e.Value().Type != bson.TypeArray:
-			return nil, n.Docs.Refuse(n.Path, e.Value(), "must be a list")
-		default:
-			list, err := n.ReadElements(e.Value())
-			if err == nil {
-				err = n.fits(len(list))
-			}
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, n.flat(list)...)
+			continue
+		}
+		list, ok, err := n.readList(e.Value())
+		switch {
+		case err != nil:
+			return nil, err
+		case ok:
+			out = append(out, n.encodeList(list)...)
+		default: // null stays
+			out = append(out, bson.E{Key: e.Key(), Value: e.Value()})
 		}
 	}
 	return bson.Marshal(out)
 }
 
-// flat are the count and the numbered fields of a list.
-func (n *List) flat(list []flat.Element) bson.D {
+// encodeList returns the count and the numbered fields of a list.
+func (n *List) encodeList(list []flat.Element) bson.D {
 	out := bson.D{{Key: n.Path, Value: len(list)}}
 	for i, e := range list {
-		out = append(out, n.at(i+1, e)...)
+		out = append(out, n.encodeElement(i+1, e)...)
 	}
 	return out
 }
 
-// at are the numbered fields of an element.
-func (n *List) at(position int, e flat.Element) (out bson.D) {
+// encodeElement returns the numbered fields of an element.
+func (n *List) encodeElement(position int, e flat.Element) (out bson.D) {
 	for c, column := range n.ListColumns() {
 		if e[c].Type != 0 {
-			out = append(out, bson.E{Key: n.name(column, position), Value: e[c]})
+			out = append(out, bson.E{Key: n.fieldName(column, position), Value: e[c]})
 		}
 	}
 	return out
 }
 
-// Set is the update that gives a document's list these elements.
-func (n *List) Set(elements []any) (bson.D, error) {
-	list, err := n.EncodeElements(elements)
+// SetList is the update that replaces a document's list.
+func (n *List) SetList(elements []any) (bson.D, error) {
+	_, list, err := n.EncodeElements(elements)
 	if err == nil {
-		err = n.fits(len(list))
+		err = n.checkLength(len(list))
 	}
 	if err != nil {
 		return nil, err
 	}
-	return n.set(list), nil
+	return n.writeList(list), nil
 }
 
-// set is the update that writes a whole list.
-func (n *List) set(list []flat.Element) bson.D {
+// writeList is the update that writes a whole list. It unsets the fields of the positions
+// after the list, and of missing values.
+func (n *List) writeList(list []flat.Element) bson.D {
 	var gone bson.D
 	for i := 1; i <= n.max; i++ {
 		for c, column := range n.ListColumns() {
 			if i > len(list) || list[i-1][c].Type == 0 {
-				gone = append(gone, bson.E{Key: n.name(column, i), Value: ""})
+				gone = append(gone, bson.E{Key: n.fieldName(column, i), Value: ""})
 			}
 		}
 	}
-	return commands.JoinOperators(mql.E("$set", n.flat(list)), mql.E("$unset", gone))
+	return commands.JoinOperators(mql.E("$set", n.encodeList(list)), mql.E("$unset", gone))
 }
 
-// appended encodes and checks one element that is to be added.
-func (n *List) appended(element any) (flat.Element, error) {
-	list, err := n.EncodeElements([]any{element})
+// encodeAppended encodes and checks an element to append. Without a value of the Key, the
+// append couldn't recognize the element.
+func (n *List) encodeAppended(element any) (flat.Element, error) {
+	_, list, err := n.EncodeElements([]any{element})
 	if err != nil {
 		return nil, err
 	}
-	if n.key != "" && !stored.IsKey(n.keyOf(list[0])) {
+	if n.key != "" && !stored.IsKey(n.keyValue(list[0])) {
 		return nil, n.Docs.Refuse(n.Path+"[0]."+n.key, nil,
 			"the element has no key: give a value to the spec's Key field")
 	}
 	return list[0], nil
 }
 
-func (n *List) keyOf(e flat.Element) bson.RawValue { return e[slices.Index(n.ListColumns(), n.key)] }
+// keyValue returns an element's value of the Key.
+func (n *List) keyValue(e flat.Element) bson.RawValue { return e[slices.Index(n.ListColumns(), n.key)] }
 
-// holds is the condition that one of the first positions has the element's key.
-func (n *List) holds(e flat.Element, positions int) bson.A {
+// matchKey returns conditions that one of the first positions has the element's key.
+func (n *List) matchKey(e flat.Element, positions int) bson.A {
 	out := bson.A{}
 	for i := 1; i <= positions; i++ {
-		out = append(out, bson.D{{Key: n.name(n.key, i), Value: mql.Eq(n.keyOf(e))}})
+		out = append(out, bson.D{{Key: n.fieldName(n.key, i), Value: mql.Eq(n.keyValue(e))}})
 	}
 	return out
 }
 
 var errFull = fmt.Errorf("docmodel: every position of the list is taken: %w", model.ErrFull)
 
-// AppendAt is the write that adds an element after the first ones of the document that a filter finds by _id.
-func (n *List) AppendAt(id bson.D, count int, element any) model.Write {
-	e, err := n.appended(element)
+// AppendElementAt is the write that adds an element after the first count elements.
+func (n *List) AppendElementAt(id bson.D, count int, element any) model.Write {
+	e, err := n.encodeAppended(element)
 	if err != nil {
 		return model.Refused(n.Docs.Name(), err)
 	}
-	return n.appendAt(id, count, e)
+	return n.writeElementAt(id, count, e)
 }
 
-func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
+// writeElementAt is [List.AppendElementAt] for an encoded element. With a Key the write
+// is repeatable: Done recognizes it by the key.
+func (n *List) writeElementAt(id bson.D, count int, e flat.Element) model.Write {
 	switch {
 	case count < 0:
 		return model.Refused(n.Docs.Name(), n.Docs.Refuse(n.Path, count, "is negative: give 0 or more"))
@@ -146,16 +159,16 @@ func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 	filter := append(slices.Clone(id), asRead)
 	if n.key != "" {
 		if count > 0 {
-			filter = append(filter, bson.E{Key: "$nor", Value: n.holds(e, count)})
+			filter = append(filter, bson.E{Key: "$nor", Value: n.matchKey(e, count)})
 		}
-		w.Done = append(slices.Clone(id), bson.E{Key: "$or", Value: n.holds(e, n.max)})
+		w.Done = append(slices.Clone(id), bson.E{Key: "$or", Value: n.matchKey(e, n.max)})
 		w.Once = true
 	}
 	set, gone := bson.D{{Key: n.Path, Value: count + 1}}, bson.D{}
-	set = append(set, n.at(count+1, e)...)
+	set = append(set, n.encodeElement(count+1, e)...)
 	for c, column := range n.ListColumns() {
 		if e[c].Type == 0 {
-			gone = append(gone, bson.E{Key: n.name(column, count+1), Value: ""})
+			gone = append(gone, bson.E{Key: n.fieldName(column, count+1), Value: ""})
 		}
 	}
 	w.Model = &mongo.UpdateOneModel{
@@ -165,16 +178,18 @@ func (n *List) appendAt(id bson.D, count int, e flat.Element) model.Write {
 	return w
 }
 
-// An end is what an append decides from.
+// An end is the state from which an append decides.
 type end struct {
-	n     int  // how many elements the list has
-	holds bool // it holds the element's Key already
+	// the count
+	n int
+	// the list has the element's key already
+	holds bool
 }
 
-// Append is the change that adds an element at the end of the list of the document that a filter finds by _id. refused
-// is an error of the filter.
-func (n *List) Append(id bson.D, element any, refused error) model.Change {
-	e, err := n.appended(element)
+// AppendElement is the change that adds an element at the end of the list. refused is an
+// error of the filter.
+func (n *List) AppendElement(id bson.D, element any, refused error) model.Change {
+	e, err := n.encodeAppended(element)
 	if refused != nil {
 		err = refused
 	}
@@ -191,17 +206,18 @@ func (n *List) Append(id bson.D, element any, refused error) model.Change {
 			case read.n >= n.max:
 				return model.Plan{}, errFull
 			}
-			return model.NewPlan(n.appendAt(id, read.n, e)), nil
+			return model.NewPlan(n.writeElementAt(id, read.n, e)), nil
 		},
 		Attempts: 100,
 	}.Change()
 }
 
+// readEnd reads an end.
 func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Element) (out end, _ error) {
 	projection := bson.D{{Key: n.Path, Value: 1}}
 	if n.key != "" {
 		for i := 1; i <= n.max; i++ {
-			projection = append(projection, bson.E{Key: n.name(n.key, i), Value: 1})
+			projection = append(projection, bson.E{Key: n.fieldName(n.key, i), Value: 1})
 		}
 	}
 	found, err := commands.ReadOne(ctx, db, n.Docs.Name(), id, projection)
@@ -210,7 +226,7 @@ func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Eleme
 	}
 	v := found.Lookup(n.Path)
 	if v.Type != 0 && v.Type != bson.TypeNull {
-		count, ok := countOf(v)
+		count, ok := readCount(v)
 		if !ok || count > n.max {
 			return out, n.Docs.Refuse(n.Path, v, "isn't a count from 0 to the number of positions")
 		}
@@ -218,7 +234,7 @@ func (n *List) readEnd(ctx context.Context, db model.DB, id bson.D, e flat.Eleme
 	}
 	if n.key != "" {
 		for i := 1; i <= out.n; i++ {
-			out.holds = out.holds || bsonval.EqualRaw(found.Lookup(n.name(n.key, i)), n.keyOf(e))
+			out.holds = out.holds || bsonval.EqualRaw(found.Lookup(n.fieldName(n.key, i)), n.keyValue(e))
 		}
 	}
 	return out, nil

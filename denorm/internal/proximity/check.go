@@ -11,33 +11,36 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks finds texts that differ from their list.
-func (p *List) Checks() []model.Check {
+// ListChecks returns the check of texts that differ from their list.
+func (p *List) ListChecks() []model.Check {
 	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.Docs.Name(), p.field, p.Path),
-		mql.Op("$expr", p.differs())
+		mql.Op("$expr", p.compareText())
+	// Without a list there is no text to set, and the old one goes.
 	isList := mql.Op("$isArray", "$"+p.Path)
-	set := mql.Set(mql.E(p.field, mql.Cond(isList, p.listText(), "$$REMOVE")))
+	set := mql.Set(mql.E(p.field, mql.Cond(isList, p.computeText(), "$$REMOVE")))
 	return []model.Check{{
 		Name: name, Collection: p.Docs.Name(), Rule: "each text is made from its list",
 		Pipeline: mongo.Pipeline{
 			mql.Match(is...),
 			mql.SortID(),
-			mql.Project(mql.E("text", "$"+p.field), mql.E("want", mql.Cond(isList, p.listText(), nil))),
+			mql.Project(mql.E("text", "$"+p.field), mql.E("want", mql.Cond(isList, p.computeText(), nil))),
 		},
-		Tell: found.DescribeRows(drift.tell),
+		Tell: found.DescribeRows(drift.describeFinding),
 		Mend: found.MendMatching(name, p.Docs.Name(), is, "some texts corrected; the next check finds the others",
 			mongo.UpdateOneModel{Update: mongo.Pipeline{set}}),
 	}}
 }
 
-// A drift is a document whose text is not that of its list.
+// A drift is a document whose text differs from its list.
 type drift struct {
 	ID   bson.RawValue `bson:"_id"`
 	Text bson.RawValue `bson:"text"` // as it is stored; of type 0 for nothing
-	Want *string       `bson:"want"` // what the list makes; nil where there is no list
+	// the text that the list makes; nil without a list
+	Want *string `bson:"want"`
 }
 
-func (d drift) tell(f *model.Finding) {
+// describeFinding shows both texts, shortened.
+func (d drift) describeFinding(f *model.Finding) {
 	has, want := "has no text", ", and the list is missing"
 	if d.Text.Type != 0 {
 		has = "has the text " + commands.Shorten(model.Shell(d.Text))
@@ -48,7 +51,7 @@ func (d drift) tell(f *model.Finding) {
 	f.ID, f.Problem = d.ID, has+want
 }
 
-// differs is the expression that a text is not that of its list.
-func (p *List) differs() bson.D {
-	return mql.Op("$ne", mql.IfNull("$"+p.field, nil), mql.Cond(mql.Op("$isArray", "$"+p.Path), p.listText(), nil))
+// compareText is the expression that a text differs from its list.
+func (p *List) compareText() bson.D {
+	return mql.Op("$ne", mql.IfNull("$"+p.field, nil), mql.Cond(mql.Op("$isArray", "$"+p.Path), p.computeText(), nil))
 }

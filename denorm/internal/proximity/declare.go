@@ -1,4 +1,34 @@
-// Package proximity is the core of denorm.Proximity: a list that is kept as a text beside it.
+// Package proximity is the core of denorm.Proximity (denorm/proximity.go): a list, and
+// the same list as one text beside it, which patterns can search. The shell passes the
+// List methods to model.Parts. Stores call MakeReactions, audits call ListChecks. Package
+// flat splits the elements.
+//
+// # Stored form
+//
+// A person with Fields skill and level, the list at skills, and the text in the field
+// text:
+//
+//	{name: "Ann", skills: [{skill: "Math", level: "Poor"}, {skill: "Go"}],
+//	 text: "|Math,Poor|Go,;|"}
+//
+// "|" begins and ends an element, "," separates its values. A missing value is ";", null
+// ";;", and a value that isn't a string ";;;". In values, these characters, "%" and NUL
+// are escaped, so a pattern that has "[^,|]*" for a value never leaves the value or the
+// element. The list is the truth. A document without a list has no text.
+//
+// # Protocol
+//
+//  1. A store's write computes the text with the document that it writes (react.go). The text
+//     needs no other document, so the write stays one command.
+//  2. AddElement and RemoveElements are one update each: a pipeline that changes the list, and
+//     the text from the list.
+//  3. A query is a regular expression on the text: MatchEqual for values of one element,
+//     MatchNear for two words of one element.
+//
+// # What a crash leaves
+//
+// Nothing, because each write has list and text. Writes that bypass the technique leave a
+// wrong text, which the check finds and computes again on the server (computeText).
 package proximity
 
 import (
@@ -13,15 +43,16 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A List is a denorm.Proximity without its types.
+// List is the non-generic core of denorm.Proximity.
 type List struct {
 	flat.List
-	field   string // that holds the text
+	// of the text
+	field   string
 	options string // of the regular expressions
 }
 
-// Declare declares that a list is kept as text too, in a field. It panics with a *model.DeclarationError when it can't
-// be.
+// Declare declares that a list is also stored as text. It panics with a
+// *model.DeclarationError if the list or the field doesn't fit the documents.
 func Declare(list flat.List, field string, ignoreCase bool) *List {
 	place := core.Place(fmt.Sprintf("NewProximity of %s.%s", list.Docs.Name(), list.Path))
 	p := &List{List: flat.Declare(place, list), field: field}
@@ -50,15 +81,16 @@ func Declare(list flat.List, field string, ignoreCase bool) *List {
 	return p
 }
 
-// Indexes returns the index of the texts.
-func (p *List) Indexes() []model.Index {
+// ListIndexes returns the index of the texts: a pattern then reads the index instead of
+// the documents.
+func (p *List) ListIndexes() []model.Index {
 	return []model.Index{
 		commands.MakeIndex(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1)),
 	}
 }
 
-// Footprints are the paths that are used.
-func (p *List) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (p *List) ListFootprints() []model.Footprint {
 	name := p.Docs.Name()
 	return slices.Concat(model.Writes.In(name, model.Whole, p.Path), model.Owns.In(name, p.field))
 }

@@ -5,12 +5,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store computes the text of a list.
-func (p *List) Reactions() []model.Reaction {
+// MakeReactions returns how a store computes the text of a list. The store needs no read,
+// because a write that changes the list contains the whole list.
+func (p *List) MakeReactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: p.Docs.Name(), Paths: []string{p.Path, p.field}, Derives: []string{p.field}, Unread: true,
 		Amend: func(w model.StoreWrite) (bson.D, error) {
-			doc, err := p.WithText(w.After)
+			doc, err := p.AddText(w.After)
 			if err != nil {
 				return nil, err
 			}

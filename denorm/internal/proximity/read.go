@@ -25,15 +25,16 @@ const (
 	maxRegex  = 32000       // bytes of a pattern; the server refuses those of more than 32,764
 )
 
-// Equal is the filter of the documents with an element of these fields.
-func (p *List) Equal(fields bson.D) (bson.D, error) {
+// MatchEqual matches documents with an element that has these values. Null also matches a
+// missing field.
+func (p *List) MatchEqual(fields bson.D) (bson.D, error) {
 	values, err := p.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
 	}
 	parts := make([]string, len(p.ListColumns()))
 	for i, column := range p.ListColumns() {
-		parts[i] = "[^,|]*"
+		parts[i] = "[^,|]*" // any value
 		for _, v := range values {
 			switch raw := v.Value.(bson.RawValue); {
 			case v.Key != column:
@@ -46,11 +47,12 @@ func (p *List) Equal(fields bson.D) (bson.D, error) {
 			}
 		}
 	}
-	return p.matches(`\|` + strings.Join(parts, ",") + `\|`)
+	return p.matchPattern(`\|` + strings.Join(parts, ",") + `\|`)
 }
 
-// Near is the filter of the documents with an element in which two words stand together.
-func (p *List) Near(word, other string, between int, order Order) (bson.D, error) {
+// MatchNear matches documents with an element in which two words are near each other. The
+// words can be in different fields of the element, because "," is between words too.
+func (p *List) MatchNear(word, other string, between int, order Order) (bson.D, error) {
 	for _, w := range []string{word, other} {
 		switch {
 		case w == "" || strings.ContainsAny(w, " \t\r\n"):
@@ -65,6 +67,7 @@ func (p *List) Near(word, other string, between int, order Order) (bson.D, error
 	case order > InOrder:
 		return nil, p.Docs.Refuse(p.field, int(order), "must be AnyOrder or InOrder")
 	}
+	// Other words between the two are in the same element: they don't contain "|".
 	gap := "[" + wordSpace + "]+"
 	if between > 0 {
 		gap += fmt.Sprintf("(?:[^%s|]+[%s]+){0,%d}", wordSpace, wordSpace, between)
@@ -75,11 +78,12 @@ func (p *List) Near(word, other string, between int, order Order) (bson.D, error
 		pattern = "(?:" + a + gap + b + "|" + b + gap + a + ")"
 	}
 	edge := "[" + wordSpace + "|]"
-	return p.matches(edge + pattern + edge)
+	return p.matchPattern(edge + pattern + edge)
 }
 
-// matches is the filter of a pattern.
-func (p *List) matches(pattern string) (bson.D, error) {
+// matchPattern is the filter of a pattern. It refuses a pattern that the server would
+// refuse.
+func (p *List) matchPattern(pattern string) (bson.D, error) {
 	if len(pattern) > maxRegex {
 		return nil, p.Docs.Refuse(p.field, nil,
 			fmt.Sprintf("the pattern has %d bytes, but the server's limit is %d: give fewer or shorter words",
@@ -88,8 +92,8 @@ func (p *List) matches(pattern string) (bson.D, error) {
 	return bson.D{{Key: p.field, Value: bson.Regex{Pattern: pattern, Options: p.options}}}, nil
 }
 
-// Back decodes the list that a text was made of.
-func (p *List) Back(text string, list any) error {
+// DecodeText decodes the list of a text into a pointer to a slice.
+func (p *List) DecodeText(text string, list any) error {
 	bad := func(reason string) error { return p.Docs.Refuse(p.field, commands.Shorten(text), reason) }
 	rest, ok := strings.CutPrefix(text, "|")
 	if !ok || rest != "" && !strings.HasSuffix(rest, "|") {
@@ -126,7 +130,8 @@ func (p *List) Back(text string, list any) error {
 	return nil
 }
 
-// unescapeText is a value, as it was before it was escaped.
+// unescapeText returns the value of a text. ok is false for a text that escapeText never
+// makes.
 func unescapeText(s string) (string, bool) {
 	plain := s
 	for i := len(textEscapes) - 1; i >= 0; i-- {

@@ -12,25 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// both encodes elements as they are stored, and takes them apart.
-func (p *List) both(elements []any) (stored bson.A, list []flat.Element, err error) {
-	stored = make(bson.A, len(elements))
-	list = make([]flat.Element, len(elements))
-	for i, e := range elements {
-		v, err := p.EncodeValue(p.Path+"[]", e)
-		if err == nil {
-			list[i], err = p.SplitElement(i, v)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
-		stored[i] = v
-	}
-	return stored, list, nil
-}
-
-// WithText is a document with the text of its list.
-func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
+// AddText returns a document with the text of its list. An old text is replaced.
+func (p *List) AddText(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, p.Docs.Refuse("document", nil, err.Error())
@@ -42,35 +25,34 @@ func (p *List) WithText(doc bson.Raw) (bson.Raw, error) {
 		}
 	}
 	v, err := stored.ValueAt(p.Docs, doc, p.Path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case v.Type == bson.TypeArray:
-		list, err := p.ReadElements(v)
-		if err != nil {
-			return nil, err
-		}
-		text, err := p.textOf(list)
+	}
+	list, ok, err := p.ReadElements(v)
+	if err != nil {
+		return nil, err
+	}
+	if ok { // a document without a list has no text
+		text, err := p.encodeText(list)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, bson.E{Key: p.field, Value: text})
-	case v.Type != 0 && v.Type != bson.TypeNull:
-		return nil, p.Docs.Refuse(p.Path, v, "must be a list")
 	}
 	return bson.Marshal(out)
 }
 
-// Add is the write that adds an element.
-func (p *List) Add(id bson.D, element any, err error) model.Write {
+// AddElement is the write that adds an element, unless the list has an equal one. err is
+// an error of the filter.
+func (p *List) AddElement(id bson.D, element any, err error) model.Write {
 	var stored bson.A
 	var list []flat.Element
 	if err == nil {
-		stored, list, err = p.both([]any{element})
+		stored, list, err = p.EncodeElements([]any{element})
 	}
 	var text string
 	if err == nil {
-		text, err = p.elementText(0, list[0])
+		text, err = p.encodeElement(0, list[0])
 	}
 	if err != nil {
 		return model.Refused(p.Docs.Name(), err)
@@ -88,11 +70,11 @@ func (p *List) Add(id bson.D, element any, err error) model.Write {
 	return w
 }
 
-// Remove is the write that takes elements out.
-func (p *List) Remove(id bson.D, elements []any, err error) model.Write {
+// RemoveElements is the write that removes all elements that equal one of these.
+func (p *List) RemoveElements(id bson.D, elements []any, err error) model.Write {
 	var stored bson.A
 	if err == nil {
-		stored, _, err = p.both(elements)
+		stored, _, err = p.EncodeElements(elements)
 	}
 	if err == nil && len(stored) == 0 {
 		err = p.Docs.Refuse(p.Path, nil, "no element was given: give at least one")
@@ -106,12 +88,13 @@ func (p *List) Remove(id bson.D, elements []any, err error) model.Write {
 	})
 	holds := mql.E(p.Path, mql.Op("$elemMatch", bson.D{{Key: "$in", Value: stored}}))
 	return commands.UpdateIf(p.Docs.Name(), append(slices.Clone(id), holds), mongo.Pipeline{
-		mql.Set(mql.E(p.Path, kept)), mql.Set(mql.E(p.field, p.listText())),
+		mql.Set(mql.E(p.Path, kept)), mql.Set(mql.E(p.field, p.computeText())),
 	})
 }
 
-// listText is the expression of the text of the list that a document holds.
-func (p *List) listText() bson.D {
+// computeText is the expression of the text of a document's list. It is what encodeText
+// computes in Go.
+func (p *List) computeText() bson.D {
 	parts := bson.A{"$$value"}
 	for i, column := range p.ListColumns() {
 		if i > 0 {
@@ -121,7 +104,7 @@ func (p *List) listText() bson.D {
 		if len(p.Fields) == 0 {
 			v = "$$this"
 		}
-		parts = append(parts, valueText(v))
+		parts = append(parts, computeValueText(v))
 	}
 	return mql.Op("$reduce", bson.D{
 		{Key: "input", Value: "$" + p.Path}, {Key: "initialValue", Value: "|"},
@@ -129,8 +112,8 @@ func (p *List) listText() bson.D {
 	})
 }
 
-// valueText is the expression of one value's text.
-func valueText(v string) bson.D {
+// computeValueText is the expression of one value's text.
+func computeValueText(v string) bson.D {
 	var escaped any = v
 	for _, x := range textEscapes {
 		escaped = mql.Op("$replaceAll", bson.D{

@@ -11,30 +11,33 @@ import (
 
 // What stands in a text for a value that is none.
 const (
-	textMissing = ";"
+	textMissing = ";" // for a field that an element doesn't have
 	textNull    = ";;"
+
+	// For a value that isn't a string. Only writes that bypass the technique leave such a value.
+	// DecodeText refuses it.
 	textForeign = ";;;"
 )
 
-// textEscapes are the characters that a value can't hold as they are: "%" is the first to be written, and the last to
-// be read.
+// textEscapes are the characters that a value can't contain as they are. Writing goes
+// down the list and reading up, because "%" must be escaped first.
 var textEscapes = []struct{ char, as string }{{"%", "%25"}, {"|", "%7C"}, {",", "%2C"}, {";", "%3B"}, {"\x00", "%00"}}
 
-// Text is the text of a list of elements.
-func (p *List) Text(elements []any) (string, error) {
-	list, err := p.EncodeElements(elements)
+// MakeText returns the text of a caller's list.
+func (p *List) MakeText(elements []any) (string, error) {
+	_, list, err := p.EncodeElements(elements)
 	if err != nil {
 		return "", err
 	}
-	return p.textOf(list)
+	return p.encodeText(list)
 }
 
-// textOf is the text of a list.
-func (p *List) textOf(list []flat.Element) (string, error) {
+// encodeText returns the text of a list.
+func (p *List) encodeText(list []flat.Element) (string, error) {
 	var b strings.Builder
 	b.WriteByte('|')
 	for i, e := range list {
-		s, err := p.elementText(i, e)
+		s, err := p.encodeElement(i, e)
 		if err != nil {
 			return "", err
 		}
@@ -43,8 +46,8 @@ func (p *List) textOf(list []flat.Element) (string, error) {
 	return b.String(), nil
 }
 
-// elementText is the text of one element, with its end.
-func (p *List) elementText(i int, e flat.Element) (string, error) {
+// encodeElement returns the text of one element, with the "|" that ends it.
+func (p *List) encodeElement(i int, e flat.Element) (string, error) {
 	parts := make([]string, len(e))
 	for c, v := range e {
 		switch v.Type {
@@ -54,7 +57,8 @@ func (p *List) elementText(i int, e flat.Element) (string, error) {
 			parts[c] = textNull
 		case bson.TypeString:
 			if !utf8.ValidString(v.StringValue()) {
-				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.ListColumns()[c]), nil, "isn't valid UTF-8")
+				return "", p.Docs.Refuse(fmt.Sprintf("%s[%d].%s", p.Path, i, p.ListColumns()[c]),
+					nil, "isn't valid UTF-8")
 			}
 			parts[c] = escapeText(v.StringValue())
 		default:
@@ -64,6 +68,7 @@ func (p *List) elementText(i int, e flat.Element) (string, error) {
 	return strings.Join(parts, ",") + "|", nil
 }
 
+// escapeText returns a value's text.
 func escapeText(s string) string {
 	for _, x := range textEscapes {
 		s = strings.ReplaceAll(s, x.char, x.as)
