@@ -61,8 +61,8 @@ func NewNormalized[D, K any](docs *model.Collection[D, K], target string, parts 
 		list[i] = normalized.Part(p)
 	}
 	n := normalized.Declare(docs.Docs(), target, list)
-	return &Normalized[D, K]{model.NewParts(n.Indexes, n.Relations, n.Checks, n.Footprints).
-		WithDocs(docs.Docs()).WithKeys(n.Keys()...).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
+	return &Normalized[D, K]{model.NewParts(n.ListIndexes, n.ListRelations, n.ListChecks, n.ListFootprints).
+		WithDocs(docs.Docs()).WithKeys(n.DescribeKeys()...).WithoutReactions("Normalized.Plan"), docs, docs.Named(target), n}
 }
 
 // Plan returns the plan that writes the rows of documents that match filter. Nil means
@@ -75,7 +75,7 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	if f.Err != nil {
 		return model.RefusedPlan(x.docs.Name(), f.Err)
 	}
-	return x.n.Plan(f.Filter)
+	return x.n.PlanRows(f.Filter)
 }
 
 // Documents returns the query that builds whole documents from their rows. filter selects
@@ -85,5 +85,5 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // Cost: one command. For each main row, the server finds the rows of each part by index.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
-	return commands.ServeAggregate(x.main.Aggregate(x.n.Documents(f.Filter)), "", f.Err)
+	return commands.ServeAggregate(x.main.Aggregate(x.n.JoinDocuments(f.Filter)), "", f.Err)
 }

@@ -26,6 +26,7 @@ var finishedCores = []string{
 	"denorm/internal/indextable",
 	"denorm/internal/inverted",
 	"denorm/internal/keytext",
+	"denorm/internal/normalized",
 	"denorm/internal/numbered",
 	"denorm/internal/outbox",
 	"denorm/internal/proximity",

@@ -12,66 +12,70 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks find rows that are missing, differ or are too many, and keys of contradicting documents.
-func (n *Parts) Checks() (out []model.Check) {
+// ListChecks returns two checks for each collection of rows, and one for the keys of each
+// keyed part.
+func (n *Parts) ListChecks() (out []model.Check) {
 	for _, p := range n.parts {
-		rows := p.rows()
+		rows := p.makeRows()
 		if p.Key != "" {
-			rows = p.latest(n.docs.Name())
+			rows = p.makeLatestRows(n.docs.Name())
 		}
-		out = append(out, n.drifting(rows, p.Into), n.tooMany(n.surplus(p), p.Into))
+		out = append(out, n.checkRows(rows, p.Into), n.checkSurplus(n.findSurplus(p), p.Into))
 	}
 	gone := append(found.FindOrphans(n.docs.Name()), mql.Set(mql.E("into", mql.Literal(n.into))))
-	out = append(out, n.drifting(n.mainRows(), n.into), n.tooMany(gone, n.into))
+	out = append(out, n.checkRows(n.makeMainRows(), n.into), n.checkSurplus(gone, n.into))
 	for _, p := range n.parts {
 		if p.Key != "" {
 			out = append(out, model.Check{
 				Name:       fmt.Sprintf("%s.%s: keys whose documents disagree", n.docs.Name(), p.Path),
 				Collection: n.docs.Name(),
 				Rule:       "documents with the same key have the same values for it",
-				Pipeline:   n.conflicts(p), Tell: found.DescribeRows(conflict.tell),
+				Pipeline:   n.findConflicts(p), Tell: found.DescribeRows(conflict.describeFinding),
 			})
 		}
 	}
 	return out
 }
 
-// drifting is the check of rows that are missing or differ.
-func (n *Parts) drifting(rows mongo.Pipeline, into string) model.Check {
+// checkRows is the check of rows that are missing or different.
+func (n *Parts) checkRows(rows mongo.Pipeline, into string) model.Check {
 	name := fmt.Sprintf("%s: rows that are missing or differ in %s", n.docs.Name(), into)
 	return model.Check{
 		Name: name, Collection: n.docs.Name(),
-		Rule: "each row in " + into + " exists and has the values of the documents", Pipeline: differing(rows, into),
-		Tell: found.DescribeRows(rowDrift.tell), Mend: found.MendRows(name, into, restored(into)),
+		Rule: "each row in " + into + " exists and has the values of the documents", Pipeline: compareRows(rows, into),
+		Tell: found.DescribeRows(rowDrift.describeFinding), Mend: found.MendRows(name, into, planRestore(into)),
 	}
 }
 
-// tooMany is the check of rows that no document holds.
-func (n *Parts) tooMany(surplus mongo.Pipeline, into string) model.Check {
+// checkSurplus is the check of rows without a document.
+func (n *Parts) checkSurplus(surplus mongo.Pipeline, into string) model.Check {
 	name := into + ": rows without a document"
+	deleteRow := func(i int, d rowDrift) model.Write {
+		if d.ID.Type == 0 || d.Want != nil {
+			return found.RefuseFinding(into, i, "_id, or is of a row to write")
+		}
+		return commands.DeleteOne(into, commands.MatchID(d.ID))
+	}
+	deleteAll := func(rows []rowDrift) model.Plan { return found.PlanWrites(rows, "", deleteRow) }
 	return model.Check{
 		Name: name, Collection: into, Rule: "each row has a document in " + n.docs.Name(),
-		Pipeline: surplus, Tell: found.DescribeRows(rowDrift.tell),
-		Mend: found.MendRows(name, into, func(rows []rowDrift) model.Plan {
-			return found.PlanWrites(rows, "", func(i int, d rowDrift) model.Write {
-				if d.ID.Type == 0 || d.Want != nil {
-					return found.RefuseFinding(into, i, "_id, or is of a row to write")
-				}
-				return commands.DeleteOne(into, commands.MatchID(d.ID))
-			})
-		}),
+		Pipeline: surplus, Tell: found.DescribeRows(rowDrift.describeFinding),
+		Mend: found.MendRows(name, into, deleteAll),
 	}
 }
 
-// A rowDrift is a row that is not what the documents say.
+// A rowDrift is a row that differs from what the documents make.
 type rowDrift struct {
-	Into  string        `bson:"into"`  // the row's collection
-	ID    bson.RawValue `bson:"_id"`   // of the row
-	Want  bson.Raw      `bson:"want"`  // the row as it should be; nil for one too many
-	Found bson.Raw      `bson:"found"` // the row as it is; nil if it is missing, and for main rows too many
+	Into string        `bson:"into"` // the row's collection
+	ID   bson.RawValue `bson:"_id"`  // of the row
+	// the row that the documents make; nil for a surplus row
+	Want bson.Raw `bson:"want"`
+	// the row as it is; nil if it is missing, and for surplus main rows
+	Found bson.Raw `bson:"found"`
 }
 
-func (d rowDrift) tell(f *model.Finding) {
+// describeFinding names the collection of the row, not of the documents.
+func (d rowDrift) describeFinding(f *model.Finding) {
 	f.Collection, f.ID = d.Into, d.ID
 	switch {
 	case d.Want == nil:
@@ -84,41 +88,43 @@ func (d rowDrift) tell(f *model.Finding) {
 	}
 }
 
-// A conflict is a key of which documents say different things.
+// A conflict is a key for which documents have different values.
 type conflict struct {
 	Key      bson.RawValue `bson:"_id"`
 	Into     string        `bson:"into"`
 	Versions []bson.Raw    `bson:"versions"` // the different documents under the key, in no order
 }
 
-func (c conflict) tell(f *model.Finding) {
+// describeFinding counts the values.
+func (c conflict) describeFinding(f *model.Finding) {
 	f.Collection, f.ID = c.Into, c.Key
 	f.Problem = fmt.Sprintf("the documents have %d different values for this key", len(c.Versions))
 }
 
-// latest are the stages that make a keyed part's rows of the keys that documents hold: each row is of the last document
-// that holds the key, whichever documents come in.
-func (p part) latest(docs string) mongo.Pipeline {
+// makeLatestRows returns the stages that make the row of each key. A row is of the last
+// of all documents with the key, not only of those that come in: a check may read a part
+// of them.
+func (p part) makeLatestRows(docs string) mongo.Pipeline {
 	last := mql.Lookup(docs, "_id", p.Path+"."+p.Key, "last")
 	last[0].Value = append(last[0].Value.(bson.D), bson.E{Key: "pipeline", Value: mongo.Pipeline{
-		mql.Match(mql.E("$expr", p.held())),
+		mql.Match(mql.E("$expr", p.hasRows())),
 		mql.Sort(mql.E("_id", -1)),
 		{{Key: "$limit", Value: 1}},
 		mql.Project(mql.E("row", "$"+p.Path)),
 	}})
 	id := bson.D{{Key: "_id", Value: "$_id"}}
 	return mongo.Pipeline{
-		mql.Match(mql.E("$expr", p.held())),
+		mql.Match(mql.E("$expr", p.hasRows())),
 		mql.Group("$" + p.Path + "." + p.Key),
 		last,
 		mql.Set(mql.E("last", mql.Op("$arrayElemAt", "$last", 0))),
 		mql.Match(mql.E("last", mql.Exists(true))), // or it was deleted meanwhile
-		mql.ReplaceRoot(mql.Op("$mergeObjects", id, without("$last.row", p.Key), id)),
+		mql.ReplaceRoot(mql.Op("$mergeObjects", id, removeField("$last.row", p.Key), id)),
 	}
 }
 
-// differing finds the rows that are not in a collection, or differ there.
-func differing(rows mongo.Pipeline, into string) mongo.Pipeline {
+// compareRows is the pipeline of the rows that are missing in a collection, or different.
+func compareRows(rows mongo.Pipeline, into string) mongo.Pipeline {
 	found := mql.Op("$arrayElemAt", "$found", 0)
 	return append(slices.Clone(rows),
 		mql.Project(mql.E("want", "$$ROOT")),
@@ -129,8 +135,8 @@ func differing(rows mongo.Pipeline, into string) mongo.Pipeline {
 		mql.Set(mql.E("into", mql.Literal(into))))
 }
 
-// surplus finds the rows of a part that no document has.
-func (n *Parts) surplus(p part) mongo.Pipeline {
+// findSurplus is the pipeline of the rows of a part that no document has.
+func (n *Parts) findSurplus(p part) mongo.Pipeline {
 	local, foreign, gone := "_id.of", "_id", mql.Op("$eq", "$source", bson.A{})
 	if p.Key != "" {
 		local, foreign = "_id", p.Path+"."+p.Key
@@ -148,31 +154,34 @@ func (n *Parts) surplus(p part) mongo.Pipeline {
 	}
 }
 
-// restored returns the plan that writes rows that are missing, and those that differ if they are as they were found.
-func restored(into string) func([]rowDrift) model.Plan {
+// planRestore returns the plan that inserts missing rows, and replaces different ones if
+// they are as they were found.
+func planRestore(into string) func([]rowDrift) model.Plan {
+	restoreRow := func(i int, d rowDrift) model.Write {
+		if d.ID.Type == 0 || d.Want == nil {
+			return found.RefuseFinding(into, i, "_id or no row to write")
+		}
+		id := commands.MatchID(d.ID)
+		w := model.Write{
+			Collection: into, Index: model.IDIndex, Once: true, Done: id,
+			Model: &mongo.InsertOneModel{Document: d.Want},
+		}
+		if d.Found != nil {
+			// The whole row is compared, with fields that the technique didn't write.
+			same := mql.E("$expr", mql.Op("$in", "$$ROOT", bson.A{mql.Literal(d.Found)}))
+			w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(id, same), Replacement: d.Want}
+		}
+		return w
+	}
 	return func(rows []rowDrift) model.Plan {
-		return found.PlanWrites(rows, "some rows written; the next check finds the others",
-			func(i int, d rowDrift) model.Write {
-				if d.ID.Type == 0 || d.Want == nil {
-					return found.RefuseFinding(into, i, "_id or no row to write")
-				}
-				id := commands.MatchID(d.ID)
-				w := model.Write{
-					Collection: into, Index: model.IDIndex, Once: true, Done: id,
-					Model: &mongo.InsertOneModel{Document: d.Want},
-				}
-				if d.Found != nil {
-					same := mql.E("$expr", mql.Op("$in", "$$ROOT", bson.A{mql.Literal(d.Found)}))
-					w.Done, w.Model = nil, &mongo.ReplaceOneModel{Filter: append(id, same), Replacement: d.Want}
-				}
-				return w
-			})
+		return found.PlanWrites(rows, "some rows written; the next check finds the others", restoreRow)
 	}
 }
 
-func (n *Parts) conflicts(p part) mongo.Pipeline {
+// findConflicts is the pipeline of the keys for which documents have different values.
+func (n *Parts) findConflicts(p part) mongo.Pipeline {
 	return mongo.Pipeline{
-		mql.Match(mql.E("$expr", p.held())),
+		mql.Match(mql.E("$expr", p.hasRows())),
 		mql.Group("$"+p.Path+"."+p.Key, mql.E("versions", mql.Op("$addToSet", "$"+p.Path))),
 		mql.Match(mql.E("versions.1", mql.Exists(true))),
 		mql.SortID(),

@@ -1,4 +1,39 @@
-// Package normalized is the core of denorm.Normalized: documents that are divided into the rows of several collections.
+// Package normalized is the core of denorm.Normalized (denorm/normalized.go): documents
+// are also stored as rows in several collections. The shell passes the List methods to
+// model.Parts. A store of the documents doesn't write the rows.
+//
+// # Stored form
+//
+// An order with the parts {Path: "items", Into: "items"} and {Path: "customer", Into:
+// "customers", Key: "id"}, and its rows, with "orders_flat" for the main rows:
+//
+//	orders       {_id: 7, items: [{sku: "a"}, {sku: "b"}], customer: {id: 1, name: "Ann"}}
+//
+//	orders_flat  {_id: 7, items: 2, customer: 1}
+//	items        {_id: {of: 7, n: 0}, sku: "a"}
+//	items        {_id: {of: 7, n: 1}, sku: "b"}
+//	customers    {_id: 1, name: "Ann"}
+//
+// The documents are the truth. A plain value is in the field value of its row. A part
+// that isn't an array, or has no key, stays in the main row as it is. If several
+// documents have the same key, the row is of the document with the greatest _id.
+//
+// # Protocol of PlanRows
+//
+// Each step is one aggregation that ends with $merge, so the server copies the rows
+// itself.
+//
+//  1. The rows of each part.
+//  2. The main rows. They come last: a main row's count then never refers to missing rows.
+//
+// PlanRows deletes nothing. Rows that no document has any more are found by the second
+// check.
+//
+// # What a crash leaves
+//
+// A crash between the steps leaves rows of parts that are newer than the main rows.
+// Running the plan again completes it. The checks (check.go) find rows that are missing,
+// different or surplus. Their repair compares with the row that they found.
 package normalized
 
 import (
@@ -13,7 +48,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Parts is a denorm.Normalized without its types.
+// Parts is the non-generic core of denorm.Normalized.
 type Parts struct {
 	docs  *core.Docs
 	into  string // the collection of the main rows
@@ -23,13 +58,15 @@ type Parts struct {
 // A Part is a denorm.Part.
 type Part struct{ Path, Into, Key string }
 
-// A part is a [Part], and what its field holds.
+// A part is a [Part] and the kind of its elements.
 type part struct {
 	Part
-	plain bool // the elements are no documents
+	// the elements aren't documents
+	plain bool
 }
 
-// Declare declares that documents are divided into rows. It panics with a *model.DeclarationError when they can't be.
+// Declare declares that documents are divided into rows. It panics with a
+// *model.DeclarationError if a part doesn't fit the documents.
 func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 	place := core.Place("NewNormalized of " + docs.Name())
 	docs.MustField("_id")
@@ -70,8 +107,8 @@ func Declare(docs *core.Docs, into string, parts []Part) *Parts {
 	return n
 }
 
-// Indexes returns the index of each array's rows.
-func (n *Parts) Indexes() (out []model.Index) {
+// ListIndexes returns the index of each array's rows.
+func (n *Parts) ListIndexes() (out []model.Index) {
 	for _, p := range n.parts {
 		if p.Key == "" {
 			out = append(out,
@@ -82,8 +119,8 @@ func (n *Parts) Indexes() (out []model.Index) {
 	return out
 }
 
-// Relations returns how the rows of the parts belong to the main rows.
-func (n *Parts) Relations() (out []model.Relation) {
+// ListRelations says how the rows of the parts belong to the main rows.
+func (n *Parts) ListRelations() (out []model.Relation) {
 	for _, p := range n.parts {
 		r := model.Relation{
 			From: p.Into, FromPath: "_id.of", To: n.into, ToPath: "_id", FromEnd: model.Many,
@@ -100,8 +137,9 @@ func (n *Parts) Relations() (out []model.Relation) {
 	return out
 }
 
-// Keys says that the _ids of rows contain the documents' _ids.
-func (n *Parts) Keys() []model.KeyedDocs {
+// DescribeKeys says that the _ids of rows contain the documents' _ids, so they change
+// with them.
+func (n *Parts) DescribeKeys() []model.KeyedDocs {
 	out := []model.KeyedDocs{{Collection: n.into, From: []*core.Docs{n.docs}}}
 	for _, p := range n.parts {
 		out = append(out, model.KeyedDocs{Collection: p.Into, From: []*core.Docs{n.docs}})
@@ -109,8 +147,8 @@ func (n *Parts) Keys() []model.KeyedDocs {
 	return out
 }
 
-// Footprints are the paths that are used.
-func (n *Parts) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (n *Parts) ListFootprints() []model.Footprint {
 	out := model.Owns.In(n.into, model.Whole)
 	for _, p := range n.parts {
 		out = slices.Concat(out, model.Owns.In(p.Into, model.Whole), model.Reads.In(n.docs.Name(), p.Path))

@@ -9,8 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// held is the expression that the part at its path is one that becomes rows.
-func (p part) held() bson.D {
+// hasRows is the expression that the value of the part becomes rows: an array, or a
+// document with a key.
+func (p part) hasRows() bson.D {
 	if p.Key == "" {
 		return mql.Op("$isArray", "$"+p.Path)
 	}
@@ -19,27 +20,29 @@ func (p part) held() bson.D {
 		mql.Op("$not", mql.Op("$in", mql.Op("$type", key), bson.A{"missing", "null", "undefined", "array"})))
 }
 
-// kept is the expression of what stays of the part in the main row.
-func (p part) kept() bson.D {
+// keepInMainRow is the expression of the part's value in the main row: the length or the
+// key, or the value itself if it has no rows.
+func (p part) keepInMainRow() bson.D {
 	if p.Key == "" {
-		return mql.Cond(p.held(), mql.Op("$size", "$"+p.Path), "$"+p.Path)
+		return mql.Cond(p.hasRows(), mql.Op("$size", "$"+p.Path), "$"+p.Path)
 	}
-	return mql.Cond(p.held(), "$"+p.Path+"."+p.Key, "$"+p.Path)
+	return mql.Cond(p.hasRows(), "$"+p.Path+"."+p.Key, "$"+p.Path)
 }
 
-// without is the expression of a document without one of its fields.
-func without(doc, name string) bson.D {
+// removeField is the expression of a document without one of its fields.
+func removeField(doc, name string) bson.D {
 	return mql.Op("$arrayToObject", mql.Op("$filter", bson.D{
 		{Key: "input", Value: mql.Op("$objectToArray", doc)}, {Key: "as", Value: "field"},
 		{Key: "cond", Value: mql.Op("$ne", "$$field.k", mql.Literal(name))},
 	}))
 }
 
-// rows are the stages that make a part's rows of documents.
-func (p part) rows() mongo.Pipeline {
-	match := mql.Match(mql.E("$expr", p.held()))
+// makeRows returns the stages that make a part's rows of documents. $mergeObjects gets
+// the _id twice: first for its place, last because the part can have an _id itself.
+func (p part) makeRows() mongo.Pipeline {
+	match := mql.Match(mql.E("$expr", p.hasRows()))
 	if p.Key != "" {
-		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, without("$row", p.Key),
+		row := mql.Op("$mergeObjects", bson.D{{Key: "_id", Value: "$_id"}}, removeField("$row", p.Key),
 			bson.D{{Key: "_id", Value: "$_id"}})
 		return mongo.Pipeline{
 			match,
@@ -61,20 +64,20 @@ func (p part) rows() mongo.Pipeline {
 	}
 }
 
-// mainRows are the stages that make the main rows of documents.
-func (n *Parts) mainRows() mongo.Pipeline {
+// makeMainRows returns the stages that make the main rows of documents.
+func (n *Parts) makeMainRows() mongo.Pipeline {
 	if len(n.parts) == 0 {
 		return nil
 	}
 	set := bson.D{}
 	for _, p := range n.parts {
-		set = append(set, bson.E{Key: p.Path, Value: p.kept()})
+		set = append(set, bson.E{Key: p.Path, Value: p.keepInMainRow()})
 	}
 	return mongo.Pipeline{mql.Set(set...)}
 }
 
-// Plan is the plan that writes the rows of the documents that a filter finds.
-func (n *Parts) Plan(filter bson.D) model.Plan {
+// PlanRows is the plan that writes the rows of the documents that a filter finds.
+func (n *Parts) PlanRows(filter bson.D) model.Plan {
 	var match mongo.Pipeline
 	if len(filter) > 0 {
 		match = mongo.Pipeline{mql.Match(filter...)}
@@ -92,9 +95,9 @@ func (n *Parts) Plan(filter bson.D) model.Plan {
 	}
 	var p model.Plan
 	for _, part := range n.parts {
-		p.Steps = append(p.Steps, step(part.rows(), part.Into))
+		p.Steps = append(p.Steps, step(part.makeRows(), part.Into))
 	}
-	p.Steps = append(p.Steps, step(n.mainRows(), n.into))
+	p.Steps = append(p.Steps, step(n.makeMainRows(), n.into))
 	p.Leaves = "rows of some parts that are newer than the main rows; write the document's rows again"
 	return p
 }
