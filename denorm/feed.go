@@ -104,8 +104,8 @@ func NewFeed[D, K any](
 		return apply(c), nil
 	}
 	raw, err := stored.EncodeReadDocument(source.Docs(), &sample)
-	feed.Try(f.stream, raw, err)
-	footprints := func() []model.Footprint { return feed.Footprints(source.Name(), f.stream, feed.Spec(spec)) }
+	feed.TryStream(f.stream, raw, err)
+	footprints := func() []model.Footprint { return feed.ListFootprints(source.Name(), f.stream, feed.Spec(spec)) }
 	var needs []model.Need
 	if spec.Since == "" {
 		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + source.Name() + " without Since"}}
@@ -181,12 +181,12 @@ func (f *Feed[D, K]) Plan(c FeedChange[D, K]) model.Plan {
 //
 // Cost: one query for each 500 documents, two more queries, and the plans' writes.
 func (f *Feed[D, K]) Rebuild() model.Job {
-	return feed.Rebuild(f.stream)
+	return feed.MakeRebuildJob(f.stream)
 }
 
 func (f *Feed[D, K]) indexes() []model.Index {
 	if f.stream.Since == "" {
 		return nil
 	}
-	return []model.Index{feed.Index(f.stream)}
+	return []model.Index{feed.MakeIndex(f.stream)}
 }

@@ -20,6 +20,7 @@ var finishedCores = []string{
 	"denorm/internal/bucket",
 	"denorm/internal/copies",
 	"denorm/internal/counter",
+	"denorm/internal/feed",
 	"denorm/internal/flat",
 	"denorm/internal/history",
 	"denorm/internal/inbox",

@@ -1,4 +1,36 @@
-// Package feed is the core of denorm.Feed: the stream whose plans keep copies.
+// Package feed is the core of denorm.Feed (denorm/feed.go): it declares the model.Stream
+// whose plans keep copies, and tries the caller's function with a sample. The shell adds
+// the typed function. Package model runs the stream: it reads changes, sends plans and
+// stores the place.
+//
+// # Stored form
+//
+// A place in the collection docmodel.feeds (or FeedSpec.Places) is stored by
+// model.Stream. It says how far the stream of this name has come:
+//
+//	docmodel.feeds {_id: "search", …}
+//
+// With a Mark, each document that a plan of the feed changes has the feed's mark in this
+// field, so the feed recognizes its own updates:
+//
+//	source {_id: 7, …, mark: "…"}
+//
+// The copies are stored as the caller's plans say.
+//
+// # Protocol
+//
+//  1. Declare checks the name and the spec, and returns the stream.
+//  2. TryStream computes the plans for a sample: an insert, an update, a replacement, a
+//     deletion and a first scan. A plan that isn't repeatable is an error of the declaration.
+//  3. The stream first makes a plan for each stored document, then for each change, in order.
+//     It stores its place after the plans have run.
+//  4. MakeRebuildJob makes the plans of all documents again.
+//
+// # What a crash leaves
+//
+// The place is stored after the plans, so a crash leaves a place before some plans that
+// have run. The next run repeats them. That is why each plan must be repeatable. Two
+// plans for one document run in the order of its changes.
 package feed
 
 import (
@@ -26,10 +58,11 @@ type Spec struct {
 	Overlap time.Duration
 }
 
-// Declare declares the stream of a feed, which has no Plan yet; none says that the feed has no function. It panics with
-// a *model.DeclarationError when it can't be.
+// Declare returns the stream of a feed, without its Plan. none says that the caller's
+// function is nil. Declare panics with a *model.DeclarationError if the spec doesn't fit
+// the source.
 func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream {
-	place := placeOf(source.Name(), name)
+	place := namePlace(source.Name(), name)
 	spec.Places = cmp.Or(spec.Places, defaultPlaces)
 	switch {
 	case name == "":
@@ -61,7 +94,7 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 		switch {
 		case err != nil:
 			place.Fail(err.Error(), "name a field that grows with each write")
-		case f.Arrays > 0 || !clock && !growing(f.Type):
+		case f.Arrays > 0 || !clock && !isGrowing(f.Type):
 			place.Fail(fmt.Sprintf("Since %q is of type %s", spec.Since, f.Type),
 				"name a time, an ObjectID, an integer or a string that grows with each write")
 		case !clock && spec.Overlap > 0:
@@ -77,18 +110,22 @@ func Declare(source *core.Docs, name string, none bool, spec Spec) model.Stream 
 	}
 }
 
-func growing(t reflect.Type) bool {
+// isGrowing reports whether values of a type can grow with each write.
+func isGrowing(t reflect.Type) bool {
 	return t == reflect.TypeFor[bson.Timestamp]() || t.Kind() == reflect.String ||
 		t.Kind() >= reflect.Int && t.Kind() <= reflect.Uint64
 }
 
-func placeOf(source, name string) core.Place {
+// namePlace names the declaration in an error.
+func namePlace(source, name string) core.Place {
 	return core.Place(fmt.Sprintf("NewFeed of %s, %q", source, name))
 }
 
-// Try computes the plans for a sample.
-func Try(s model.Stream, sample bson.Raw, err error) {
-	place := placeOf(s.Collection, s.Name)
+// TryStream computes the plans for a sample, one for each kind of event. It panics if a
+// plan is refused, or if all are empty. err is an error of the sample. A deletion has no
+// document, and a scan has no token.
+func TryStream(s model.Stream, sample bson.Raw, err error) {
+	place := namePlace(s.Collection, s.Name)
 	if err != nil {
 		place.Fail("the sample: "+err.Error(), "give a sample document like those that the feed will process")
 	}
@@ -119,14 +156,15 @@ func Try(s model.Stream, sample bson.Raw, err error) {
 	}
 }
 
-// Index is the index that polling reads by.
-func Index(s model.Stream) model.Index {
+// MakeIndex returns the index by which a poll reads.
+func MakeIndex(s model.Stream) model.Index {
 	why := "the documents that were written since the last poll of feed " + s.Name
 	return commands.MakeIndex(s.Collection, why, mql.E(s.Since, 1), mql.E("_id", 1))
 }
 
-// Footprints are the paths that a feed uses, beside those that its plans write.
-func Footprints(source string, s model.Stream, spec Spec) []model.Footprint {
+// ListFootprints returns the paths that a feed uses. Its plans' own paths aren't known
+// here.
+func ListFootprints(source string, s model.Stream, spec Spec) []model.Footprint {
 	place := model.Footprint{
 		Collection: cmp.Or(s.Places, defaultPlaces), Path: model.Whole, Document: s.Name, Use: model.Owns,
 	}

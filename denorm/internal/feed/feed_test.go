@@ -169,11 +169,13 @@ func TestFeedChanges(t *testing.T) {
 	}{
 		{
 			bare: false,
-			want: "scanned a A  []\nupdated a AA {\"name\": \"AA\"} [stats]\nreplaced a R  []\ninserted b B  []\ndeleted b none  []",
+			want: "scanned a A  []\nupdated a AA {\"name\": \"AA\"} [stats]\n" +
+				"replaced a R  []\ninserted b B  []\ndeleted b none  []",
 		},
 		{
 			bare: true,
-			want: "scanned a A  []\nupdated a none {\"name\": \"AA\"} [stats]\nreplaced a R  []\nupdated c none {\"name\": \"CC\"} []\ninserted b B  []\ndeleted b none  []",
+			want: "scanned a A  []\nupdated a none {\"name\": \"AA\"} [stats]\n" +
+				"replaced a R  []\nupdated c none {\"name\": \"CC\"} []\ninserted b B  []\ndeleted b none  []",
 		},
 	} {
 		feed := newFeed(see, denorm.FeedSpec{Bare: test.bare})

@@ -5,8 +5,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Rebuild is the job that runs the plans of all documents.
-func Rebuild(s model.Stream) model.Job {
+// MakeRebuildJob is the job that runs the plans of all documents.
+func MakeRebuildJob(s model.Stream) model.Job {
 	plan := func(docs []bson.Raw) (model.Plan, error) {
 		plans := make([]model.Plan, len(docs))
 		for i, doc := range docs {
