@@ -84,8 +84,8 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 		Parts: model.Parts{}, docs: docs, flat: docs.Named(flat).Unchecked(),
 		c: columns.Declare(docs.Docs(), flat, columns.Spec(spec)),
 	}
-	out.Parts = model.NewParts(nil, out.relations, out.c.Checks, out.c.Footprints).WithDocs(docs.Docs()).
-		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.Reactions)
+	out.Parts = model.NewParts(nil, out.relations, out.c.ListChecks, out.c.ListFootprints).WithDocs(docs.Docs()).
+		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.MakeReactions)
 	return out
 }
 
@@ -93,7 +93,7 @@ func NewColumns[D, K any](docs *model.Collection[D, K], flat string, spec Column
 // "items/#0/price". An int is the position of an array element. With ColumnsSpec.Typed,
 // append the value's BSON type to the result, such as "!double". An invalid path gives a
 // [*model.ValueError].
-func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.Column(path) }
+func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.NameColumn(path) }
 
 // Flatten computes doc's flat document, with columns in the order of doc's fields.
 // The error joins a [*model.ValueError] for each problem, such as a repeated field name.
@@ -102,14 +102,14 @@ func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.c.Flatten(raw)
+	return x.c.FlattenDocument(raw)
 }
 
 // Back restores the document that [Columns.Flatten] turned into a flat document, with
 // fields in the order of the columns. A malformed column name, contradicting columns, or
 // a missing array element gives a [*model.ValueError].
 func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.c.Back(flat)
+	raw, err := x.c.NestDocument(flat)
 	if err != nil {
 		return doc, err
 	}
@@ -126,7 +126,7 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 	if err != nil {
 		return model.Refused(x.flat.Name(), err)
 	}
-	return x.c.Store(raw)
+	return x.c.StoreDocument(raw)
 }
 
 // Delete returns the write that deletes the flat document with this _id, if it exists,
@@ -143,7 +143,7 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{
-		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.PlanBatches("", x.c.Fill),
+		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.PlanBatches("", x.c.FillDocument),
 	}}}
 }
 
@@ -152,7 +152,7 @@ func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 //
 // Cost: one command that reads every flat document.
 func (x *Columns[D, K]) Survey() *model.Aggregate[Use] {
-	return model.AggregateAs[Use](x.flat, x.c.Survey())
+	return model.AggregateAs[Use](x.flat, x.c.CountColumns())
 }
 
 func (x *Columns[D, K]) relations() []model.Relation {

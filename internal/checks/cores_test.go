@@ -18,6 +18,7 @@ var finishedCores = []string{
 	"denorm/internal/attributes",
 	"denorm/internal/bounded",
 	"denorm/internal/bucket",
+	"denorm/internal/columns",
 	"denorm/internal/copies",
 	"denorm/internal/counter",
 	"denorm/internal/feed",

@@ -12,14 +12,16 @@ type orphan struct {
 	ID bson.RawValue `bson:"_id"`
 }
 
-func (o orphan) tell(f *model.Finding) { f.ID, f.Problem = o.ID, "its document doesn't exist" }
+func (o orphan) describeFinding(f *model.Finding) {
+	f.ID, f.Problem = o.ID, "its document doesn't exist"
+}
 
-// Checks finds flat documents whose document is gone.
-func (c *Columns) Checks() []model.Check {
+// ListChecks returns the check of flat documents without their document.
+func (c *Columns) ListChecks() []model.Check {
 	name := c.flat + ": flat documents without their document"
 	return []model.Check{{
 		Name: name, Collection: c.flat, Rule: "each flat document has its document in " + c.docs.Name(),
-		Pipeline: found.FindOrphans(c.docs.Name()), Tell: found.DescribeRows(orphan.tell),
+		Pipeline: found.FindOrphans(c.docs.Name()), Tell: found.DescribeRows(orphan.describeFinding),
 		Mend: found.MendByID(name, c.flat, "", func(id bson.D) model.Write { return commands.DeleteOne(c.flat, id) }),
 	}}
 }

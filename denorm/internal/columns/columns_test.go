@@ -138,7 +138,8 @@ func TestColumnsNames(t *testing.T) {
 	}
 	for i, want := range []string{
 		"{_id: {a: 1}, 'to/city': 'Rome', 'to/%': null, 'l/#0': 1, 'l/#1/x%2Fy': true, 'l/#2': [], '%23n': {}}",
-		"{_id: {a: 1}, 'to_city!string': 'Rome', 'to_%!null': null, 'l_#0!int': 1, 'l_#1_x/y!bool': true, 'l_#2!array': [], '%23n!object': {}}",
+		"{_id: {a: 1}, 'to_city!string': 'Rome', 'to_%!null': null, 'l_#0!int': 1, 'l_#1_x/y!bool': true, " +
+			"'l_#2!array': [], '%23n!object': {}}",
 		"{_id: {a: 1}, 'to|city': 'Rome', 'to|%': null, l: [1, {'x/y': true}, []], '%23n': {}}",
 	} {
 		flat, err := otherForms[i].Flatten(d)

@@ -1,4 +1,35 @@
-// Package columns is the core of denorm.Columns: documents as flat ones, with a column for each value.
+// Package columns is the core of denorm.Columns (denorm/columns.go): each document also
+// has a flat document, with a column for each value. The shell passes the List methods to
+// model.Parts. Stores call MakeReactions, audits call ListChecks.
+//
+// # Stored form
+//
+// A document and its flat document, with the Separator "/":
+//
+//	orders       {_id: 1, to: {city: "Rome"}, items: [{sku: "a"}], "a/b": 2, empty: {}}
+//	orders_flat  {_id: 1, "to/city": "Rome", "items/#0/sku": "a", "a%2Fb": 2, empty: {}}
+//
+// A column's name is the path of its value. "#0" is an element of an array. In a name,
+// "%", the separator and a leading "#" become % and two hexadecimal digits, and the empty
+// name becomes "%", so NestDocument can restore the document. An empty document or array
+// is a column itself. With Typed, a name ends with "!" and the type, such as
+// "to/city!string".
+//
+// # Protocol
+//
+//  1. FlattenDocument walks through the document and collects all problems: refused
+//     characters, too many properties, too deep.
+//  2. StoreDocument replaces the flat document by an upsert with the document's _id.
+//  3. In a store's transaction, writeColumns sends 2 after the document's write. Outside
+//     transactions the store is refused, because of two writers the later one could store its
+//     flat document first.
+//  4. The rebuilding job sends 2 for all documents.
+//
+// # What a crash leaves
+//
+// In a transaction, nothing. For callers who write both themselves, a crash leaves an old
+// flat document, or one without a document. The job corrects the first, the check the
+// second.
 package columns
 
 import (
@@ -19,10 +50,11 @@ const (
 	defaultRefused    = ":`,;{}()=\n\t.$"
 )
 
-// Columns is a denorm.Columns without its types.
+// Columns is the non-generic core of denorm.Columns.
 type Columns struct {
 	docs *core.Docs
-	flat string // the collection of the columns
+	// the collection of the flat documents
+	flat string
 	spec Spec
 }
 
@@ -36,8 +68,8 @@ type Spec struct {
 	Typed                   bool
 }
 
-// Declare declares that the collection named flat holds the documents as columns. It panics with a
-// *model.DeclarationError when it can't.
+// Declare declares that the collection named flat has the flat documents. It panics with
+// a *model.DeclarationError if the spec is invalid.
 func Declare(docs *core.Docs, flat string, spec Spec) *Columns {
 	place := core.Place("NewColumns of " + docs.Name())
 	c := &Columns{docs: docs, flat: flat, spec: spec}
@@ -60,12 +92,14 @@ func Declare(docs *core.Docs, flat string, spec Spec) *Columns {
 	return c
 }
 
+// isAlphanumeric reports whether a rune is an ASCII letter or digit.
 func isAlphanumeric(r rune) bool {
 	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 }
 
-// name writes one name of a path.
-func (c *Columns) name(key string) (name string, refused bool) {
+// encodeName escapes a field's name for a column's name. refused says that the name has a
+// character of Refuse, and Escape isn't set. Bytes that aren't UTF-8 stay as they are.
+func (c *Columns) encodeName(key string) (name string, refused bool) {
 	if key == "" {
 		return "%", false
 	}
@@ -74,10 +108,10 @@ func (c *Columns) name(key string) (name string, refused bool) {
 		_, n = utf8.DecodeRuneInString(key[i:]) // what is no UTF-8 is kept byte by byte
 		switch s := key[i : i+n]; {
 		case s == "%", s == c.spec.Separator, s == "#" && i == 0:
-			escape(&b, s)
+			escapeBytes(&b, s)
 		case strings.Contains(c.spec.Refuse, s):
 			refused = true
-			escape(&b, s)
+			escapeBytes(&b, s)
 		default:
 			b.WriteString(s)
 		}
@@ -85,14 +119,16 @@ func (c *Columns) name(key string) (name string, refused bool) {
 	return b.String(), refused && !c.spec.Escape
 }
 
-func escape(b *strings.Builder, s string) {
+// escapeBytes writes each byte of s as % and two hexadecimal digits.
+func escapeBytes(b *strings.Builder, s string) {
 	for i := range len(s) {
 		fmt.Fprintf(b, "%%%02X", s[i])
 	}
 }
 
-// Column is the name of a path's column.
-func (c *Columns) Column(path []any) (string, error) {
+// NameColumn returns the name of the column of a path of fields (strings) and elements
+// (ints).
+func (c *Columns) NameColumn(path []any) (string, error) {
 	var parts []string
 	if len(path) == 1 && path[0] == "_id" {
 		return "_id", nil
@@ -100,7 +136,7 @@ func (c *Columns) Column(path []any) (string, error) {
 	for i, p := range path {
 		switch p := p.(type) {
 		case string:
-			name, refused := c.name(p)
+			name, refused := c.encodeName(p)
 			if refused {
 				return "", c.docs.Refuse(p, nil,
 					"the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
@@ -123,7 +159,7 @@ func (c *Columns) Column(path []any) (string, error) {
 	return strings.Join(parts, c.spec.Separator), nil
 }
 
-// Footprints are the paths that are used.
-func (c *Columns) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (c *Columns) ListFootprints() []model.Footprint {
 	return model.Owns.In(c.flat, model.Whole)
 }

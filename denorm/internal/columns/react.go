@@ -9,13 +9,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Reactions returns how a store writes the flat document with its original.
-func (c *Columns) Reactions() []model.Reaction {
-	return []model.Reaction{{Collection: c.docs.Name(), Paths: []string{model.Whole}, React: c.follow}}
+// MakeReactions returns how a store writes the flat document with the document.
+func (c *Columns) MakeReactions() []model.Reaction {
+	return []model.Reaction{{Collection: c.docs.Name(), Paths: []string{model.Whole}, React: c.writeColumns}}
 }
 
-// follow needs a transaction: of two writers outside transactions, the later could store its flat document first.
-func (c *Columns) follow(w model.StoreWrite) (a model.Answer, err error) {
+// writeColumns needs a transaction: outside, of two writers the later one could store its
+// flat document first.
+func (c *Columns) writeColumns(w model.StoreWrite) (a model.Answer, err error) {
 	switch {
 	case !w.Tx:
 		return a,
@@ -28,7 +29,7 @@ func (c *Columns) follow(w model.StoreWrite) (a model.Answer, err error) {
 		}}
 		return a, nil
 	}
-	store := c.Store(w.After)
+	store := c.StoreDocument(w.After)
 	a.Then = []model.Step{store}
 	return a, store.Err
 }

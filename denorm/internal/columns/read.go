@@ -11,16 +11,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A tree is a value that columns are put together to.
+// A tree is a value that is built from columns.
 type tree struct {
 	value bson.RawValue // of a column; type 0 for a document or an array
 	array bool
-	names []string // of what is within, in the order of the columns
+	// of the fields or elements, in the order of the columns
+	names []string
 	below map[string]*tree
 }
 
-// Back is the document that columns mean.
-func (c *Columns) Back(flat bson.Raw) (bson.Raw, error) {
+// NestDocument returns the document of a flat document. It refuses columns that
+// FlattenDocument can't have written.
+func (c *Columns) NestDocument(flat bson.Raw) (bson.Raw, error) {
 	elems, err := flat.Elements()
 	if err != nil {
 		return nil, c.docs.Refuse("document", nil, err.Error())
@@ -30,27 +32,28 @@ func (c *Columns) Back(flat bson.Raw) (bson.Raw, error) {
 		name := e.Key()
 		parts := []string{name}
 		if name != "_id" {
-			if name, err = c.typed(name, e.Value()); err != nil {
+			if name, err = c.removeType(name, e.Value()); err != nil {
 				return nil, err
 			}
 			parts = strings.Split(name, c.spec.Separator)
 		}
-		if err := c.place(root, e.Key(), parts, e.Value()); err != nil {
+		if err := c.placeValue(root, e.Key(), parts, e.Value()); err != nil {
 			return nil, err
 		}
 	}
-	v, err := c.nested(root, "")
+	v, err := c.nestNode(root, "")
 	if err != nil {
 		return nil, err
 	}
 	return bson.Marshal(v)
 }
 
-// typed takes the type off a column's name.
-func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
+// removeType removes the type from a column's name.
+func (c *Columns) removeType(name string, v bson.RawValue) (string, error) {
 	if !c.spec.Typed {
 		return name, nil
 	}
+	// The last "!" begins the type. Earlier ones belong to names of fields.
 	i := strings.LastIndexByte(name, '!')
 	if i < 0 || name[i+1:] != typeName(v.Type) {
 		return "", c.docs.Refuse(name, v, "the column's name doesn't end with the type of its value, as Typed asks")
@@ -58,8 +61,8 @@ func (c *Columns) typed(name string, v bson.RawValue) (string, error) {
 	return name[:i], nil
 }
 
-// place puts a value where its column's name says.
-func (c *Columns) place(node *tree, column string, parts []string, v bson.RawValue) error {
+// placeValue puts a value into the tree at the place that its column's name says.
+func (c *Columns) placeValue(node *tree, column string, parts []string, v bson.RawValue) error {
 	if len(parts) > greatestDepth {
 		return c.docs.Refuse(commands.Shorten(column), nil,
 			fmt.Sprintf("is nested deeper than %d levels", greatestDepth))
@@ -76,7 +79,7 @@ func (c *Columns) place(node *tree, column string, parts []string, v bson.RawVal
 		}
 		key, ok := part, true
 		if !element {
-			key, ok = unescape(part)
+			key, ok = unescapeName(part)
 		}
 		if !ok {
 			return c.docs.Refuse(column, nil, "has a % that two hexadecimal digits don't follow")
@@ -96,15 +99,15 @@ func (c *Columns) place(node *tree, column string, parts []string, v bson.RawVal
 	return nil
 }
 
-// nested is what a node holds.
-func (c *Columns) nested(n *tree, path string) (any, error) {
+// nestNode returns the value of a node. path is for errors.
+func (c *Columns) nestNode(n *tree, path string) (any, error) {
 	if n.value.Type != 0 {
 		return n.value, nil
 	}
 	if !n.array {
 		d := make(bson.D, len(n.names))
 		for i, name := range n.names {
-			v, err := c.nested(n.below[name], path+"."+name)
+			v, err := c.nestNode(n.below[name], path+"."+name)
 			if err != nil {
 				return nil, err
 			}
@@ -112,6 +115,7 @@ func (c *Columns) nested(n *tree, path string) (any, error) {
 		}
 		return d, nil
 	}
+	// The elements can come in any order, but none may be missing.
 	a := make(bson.A, len(n.names))
 	for i := range a {
 		e, ok := n.below["#"+strconv.Itoa(i)]
@@ -119,7 +123,7 @@ func (c *Columns) nested(n *tree, path string) (any, error) {
 			return nil, c.docs.Refuse(strings.TrimPrefix(path, "."), nil,
 				fmt.Sprintf("has %d elements, but element %d is missing", len(a), i))
 		}
-		v, err := c.nested(e, fmt.Sprintf("%s[%d]", path, i))
+		v, err := c.nestNode(e, fmt.Sprintf("%s[%d]", path, i))
 		if err != nil {
 			return nil, err
 		}
@@ -128,8 +132,9 @@ func (c *Columns) nested(n *tree, path string) (any, error) {
 	return a, nil
 }
 
-// unescape is a name as it was before it was written.
-func unescape(s string) (string, bool) {
+// unescapeName is the opposite of encodeName. ok is false for a name that encodeName
+// never writes.
+func unescapeName(s string) (string, bool) {
 	if s == "%" {
 		return "", true
 	}
@@ -155,7 +160,8 @@ func unescape(s string) (string, bool) {
 	return string(out), true
 }
 
-// typeNames are BSON's types by the names that $type gives them.
+// typeNames are the BSON types by the names that $type gives them:
+// https://www.mongodb.com/docs/manual/reference/bson-types/.
 var typeNames = map[bson.Type]string{
 	bson.TypeDouble: "double", bson.TypeString: "string", bson.TypeEmbeddedDocument: "object", bson.TypeArray: "array",
 	bson.TypeBinary: "binData", bson.TypeUndefined: "undefined", bson.TypeObjectID: "objectId",
@@ -167,8 +173,9 @@ var typeNames = map[bson.Type]string{
 
 func typeName(t bson.Type) string { return typeNames[t] }
 
-// Survey is the pipeline of what columns there are.
-func (c *Columns) Survey() mongo.Pipeline {
+// CountColumns is the pipeline of the columns and types that occur, with their numbers of
+// documents.
+func (c *Columns) CountColumns() mongo.Pipeline {
 	uses := commands.CountUses("$column.k", "$column.v")
 	return mongo.Pipeline{
 		mql.Project(mql.E("_id", 0), mql.E("column", mql.Op("$objectToArray", "$$ROOT"))),

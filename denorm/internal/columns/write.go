@@ -11,7 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A walker goes through a document.
+// A walker collects the columns of a document.
 type walker struct {
 	*Columns
 	out        bson.D
@@ -19,72 +19,78 @@ type walker struct {
 	properties int
 }
 
-func (w *walker) problem(path string, v any, reason string) {
+// addProblem notes a problem. The walk goes on, so that one error names all problems.
+func (w *walker) addProblem(path string, v any, reason string) {
 	w.problems = append(w.problems, w.docs.Refuse(path, v, reason))
 }
 
-// document takes a document within apart: prefix is its columns' names', path its own for errors.
-func (w *walker) document(doc bson.Raw, prefix, path string, depth int) {
+// addDocument adds the columns of an inner document. prefix begins their names, and path
+// their places in errors.
+func (w *walker) addDocument(doc bson.Raw, prefix, path string, depth int) {
 	elems, err := doc.Elements()
 	if err != nil {
-		w.problem(path, nil, err.Error())
+		w.addProblem(path, nil, err.Error())
 		return
 	}
 	seen := make(map[string]bool, len(elems))
 	for _, e := range elems {
 		at := path + e.Key()
-		name, refused := w.name(e.Key())
+		name, refused := w.encodeName(e.Key())
 		switch {
 		case refused:
-			w.problem(at, nil, "the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
+			w.addProblem(at, nil,
+				"the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape")
 		case seen[e.Key()]:
-			w.problem(at, nil, "occurs twice in its document")
+			w.addProblem(at, nil, "occurs twice in its document")
 		}
 		seen[e.Key()] = true
+		// The _id stays whole, so that both documents have the same _id.
 		if at == "_id" {
 			w.properties++
-			w.leaf("_id", e.Value())
+			w.addColumn("_id", e.Value())
 			continue
 		}
-		w.value(e.Value(), prefix+name, at, depth)
+		w.addProperty(e.Value(), prefix+name, at, depth)
 	}
 }
 
-// value is one property: a column, or what has columns.
-func (w *walker) value(v bson.RawValue, name, path string, depth int) {
+// addProperty adds a property: one column, or the columns of its fields or elements. Five
+// bytes are an empty document.
+func (w *walker) addProperty(v bson.RawValue, name, path string, depth int) {
 	w.properties++
 	inner := bson.Raw(v.Value)
 	switch {
 	case depth > w.spec.MaxDepth:
-		w.problem(path, nil, fmt.Sprintf("is nested deeper than %d levels", w.spec.MaxDepth))
+		w.addProblem(path, nil, fmt.Sprintf("is nested deeper than %d levels", w.spec.MaxDepth))
 	case v.Type == bson.TypeEmbeddedDocument && len(inner) > 5:
-		w.document(inner, name+w.spec.Separator, path+".", depth+1)
+		w.addDocument(inner, name+w.spec.Separator, path+".", depth+1)
 	case v.Type == bson.TypeArray && len(inner) > 5 && !w.spec.WholeArrays:
 		values, err := bson.RawArray(inner).Values()
 		if err != nil {
-			w.problem(path, nil, err.Error())
+			w.addProblem(path, nil, err.Error())
 		}
 		for i, e := range values {
-			w.value(e, fmt.Sprintf("%s%s#%d", name, w.spec.Separator, i), fmt.Sprintf("%s[%d]", path, i), depth+1)
+			w.addProperty(e, fmt.Sprintf("%s%s#%d", name, w.spec.Separator, i), fmt.Sprintf("%s[%d]", path, i), depth+1)
 		}
 	default:
-		w.leaf(name, v)
+		w.addColumn(name, v)
 	}
 }
 
-func (w *walker) leaf(name string, v bson.RawValue) {
+// addColumn adds a column.
+func (w *walker) addColumn(name string, v bson.RawValue) {
 	if w.spec.Typed && name != "_id" {
 		name += "!" + typeName(v.Type)
 	}
 	w.out = append(w.out, bson.E{Key: name, Value: v})
 }
 
-// Flatten takes a document apart. Its error joins all that keeps the document from being flattened.
-func (c *Columns) Flatten(doc bson.Raw) (bson.Raw, error) {
+// FlattenDocument returns a document's flat document. Its error joins all problems.
+func (c *Columns) FlattenDocument(doc bson.Raw) (bson.Raw, error) {
 	w := &walker{Columns: c, out: bson.D{}}
-	w.document(doc, "", "", 1)
+	w.addDocument(doc, "", "", 1)
 	if w.properties > c.spec.MaxProperties {
-		w.problem("document", w.properties,
+		w.addProblem("document", w.properties,
 			fmt.Sprintf("has more than %d properties, the MaxProperties of the spec", c.spec.MaxProperties))
 	}
 	if len(w.problems) == 1 {
@@ -96,9 +102,9 @@ func (c *Columns) Flatten(doc bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(w.out)
 }
 
-// Store is the write that stores a document as columns.
-func (c *Columns) Store(doc bson.Raw) model.Write {
-	flat, err := c.Flatten(doc)
+// StoreDocument is the write that stores a document's flat document.
+func (c *Columns) StoreDocument(doc bson.Raw) model.Write {
+	flat, err := c.FlattenDocument(doc)
 	if err == nil {
 		var path string
 		if path, err = core.CheckNames(flat, ""); err != nil {
@@ -114,8 +120,8 @@ func (c *Columns) Store(doc bson.Raw) model.Write {
 	}}
 }
 
-// Fill is the step of a job for one document.
-func (c *Columns) Fill(doc bson.Raw) ([]model.Step, error) {
-	w := c.Store(doc)
+// FillDocument is the step of the rebuilding job for one document.
+func (c *Columns) FillDocument(doc bson.Raw) ([]model.Step, error) {
+	w := c.StoreDocument(doc)
 	return []model.Step{w}, w.Err
 }
