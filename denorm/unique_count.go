@@ -71,10 +71,10 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 			Period: keytext.Period(spec.Period), Location: spec.Location, For: spec.For,
 		}),
 	}
-	out.Parts = model.NewParts(out.u.Indexes, nil, nil, out.u.Footprints).
+	out.Parts = model.NewParts(out.u.ListIndexes, nil, nil, out.u.ListFootprints).
 		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
-	}).WithReactions(out.u.Reactions)
+	}).WithReactions(out.u.MakeReactions)
 	return out
 }
 
@@ -83,7 +83,7 @@ func NewUniqueCount[G, M any](docs *model.Collection[UniqueDoc[G, M], string], s
 // Cost: one command. It writes one document, by _id, at the member's first visit in this
 // period (UniqueSpec.Period).
 func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
-	return x.u.Visit(group, member, t)
+	return x.u.VisitMember(group, member, t)
 }
 
 // VisitAll returns the plan that stores many visits, the results of [UniqueCount.Visit].
@@ -91,14 +91,16 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 //
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
 // only some visits are counted: run the plan again.
-func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan { return x.u.VisitAll(visits) }
+func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan {
+	return x.u.VisitMembers(visits)
+}
 
 // Seen returns the query that checks if a group saw a member. It checks the period that
 // contains the time t. For an unseen member, Find.One returns [model.ErrNotFound].
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[UniqueDoc[G, M]] {
-	id, err := x.u.ID(group, member, t)
+	id, err := x.u.MakeID(group, member, t)
 	return commands.ServeFind(x.docs.ByID(id), model.IDIndex, err)
 }
 
@@ -108,7 +110,7 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[Uni
 //
 // Cost: one command per batch, served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[UniqueDoc[G, M]] {
-	filter, err := x.u.OfGroup(group, start, end)
+	filter, err := x.u.MatchGroup(group, start, end)
 	f := x.docs.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.ServeFind(f, model.IDIndex, err)
@@ -120,7 +122,7 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Un
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[Count] {
-	pipeline, err := x.u.Count(group, start, end)
+	pipeline, err := x.u.CountGroup(group, start, end)
 	return commands.ServeAggregate(model.AggregateAs[Count](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -131,7 +133,7 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[Counted[string]] {
-	pipeline, err := x.u.PerPeriod(group, start, end)
+	pipeline, err := x.u.CountPerPeriod(group, start, end)
 	return commands.ServeAggregate(model.AggregateAs[Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -142,7 +144,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 // Cost: one command, served by [UniqueCount].Indexes. The command reads all index keys of
 // these periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[Counted[G]] {
-	pipeline, index, err := x.u.Counts(start, end)
+	pipeline, index, err := x.u.CountGroups(start, end)
 	return commands.ServeAggregate(model.AggregateAs[Counted[G]](x.docs, pipeline), index, err)
 }
 
@@ -157,7 +159,7 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 		return model.RefusedPlan(x.docs.Name(),
 			x.docs.Docs().Refuse("target", nil, "is nil: give a result of NewUniqueCount"))
 	}
-	return x.u.Rollup(target.u, start, end)
+	return x.u.PlanRollup(target.u, start, end)
 }
 
 // Expire returns the write that deletes the documents of all periods that are over at the
@@ -165,4 +167,4 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 //
 // Cost: one command, served by [UniqueCount].Indexes. After an interruption, counts of
 // these periods can be too low.
-func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.Expire(cutoff) }
+func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.ExpirePeriods(cutoff) }

@@ -37,6 +37,7 @@ var finishedCores = []string{
 	"denorm/internal/stored",
 	"denorm/internal/subset",
 	"denorm/internal/subsetpages",
+	"denorm/internal/uniquecount",
 	"denorm/internal/widerow",
 	"internal/commands",
 	"internal/found",

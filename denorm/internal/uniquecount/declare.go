@@ -1,4 +1,36 @@
-// Package uniquecount is the core of denorm.UniqueCount: the different members of groups, each counted once.
+// Package uniquecount is the core of denorm.UniqueCount (denorm/unique_count.go): the
+// distinct members of a group are counted, in total or by day or month. The shell passes
+// the List methods to model.Parts. Stores call MakeReactions.
+//
+// # Stored form
+//
+// A document (a visit) says that a group saw a member, with the Period Daily, and without
+// one:
+//
+//	{_id: "site#2014-03-28#ann", group: "site", member: "ann", period: "2014-03-28",
+//	 from: ISODate("2014-03-28")}
+//	{_id: "site#ann", group: "site", member: "ann"}
+//
+// Package keytext makes the _ids. There is no stored count: a count is the number of
+// documents in a range of _id. from is for the server's TTL index, which deletes old
+// periods.
+//
+// # Protocol
+//
+//  1. VisitMember is an upsert by _id that only inserts. A second visit of the period finds
+//     the document and changes nothing. If two upserts at the same time both insert, one gets
+//     a duplicate key: its Done then finds the other's document.
+//  2. CountGroup counts the documents of a group in a range of periods. If the range has more
+//     than one period, it first groups by member, because a member has a document in each.
+//  3. PlanRollup fills longer periods of another collection by $merge, one aggregation for
+//     each period. An existing document is kept.
+//  4. ExpirePeriods deletes the periods before a time.
+//
+// # What a crash leaves
+//
+// VisitMember is one write. A crash in VisitMembers leaves some visits, and one in
+// PlanRollup some periods. Both can run again, because a visit that is stored is never
+// stored twice.
 package uniquecount
 
 import (
@@ -13,7 +45,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// Members is a denorm.UniqueCount without its types.
+// Members is the non-generic core of denorm.UniqueCount.
 type Members struct {
 	docs *core.Docs
 	spec Spec
@@ -26,7 +58,9 @@ type Spec struct {
 	For      time.Duration
 }
 
-// Declare declares that a collection counts members. It panics with a *model.DeclarationError when it can't.
+// Declare declares that a collection counts members. It panics with a
+// *model.DeclarationError if the spec or a type doesn't fit. For must be at least a
+// period, so that the TTL index doesn't delete visits of the current one.
 func Declare(docs *core.Docs, group, member reflect.Type, spec Spec) *Members {
 	u := &Members{docs, spec}
 	place := core.Place("NewUniqueCount of " + docs.Name())
@@ -56,8 +90,9 @@ func Declare(docs *core.Docs, group, member reflect.Type, spec Spec) *Members {
 	return u
 }
 
-// Indexes returns the index of periods, and the index by which the server deletes what is old.
-func (u *Members) Indexes() []model.Index {
+// ListIndexes returns the index of periods, and the index by which the server deletes old
+// visits.
+func (u *Members) ListIndexes() []model.Index {
 	if u.spec.Period == keytext.None {
 		return nil
 	}
@@ -73,7 +108,7 @@ func (u *Members) Indexes() []model.Index {
 	return out
 }
 
-// Footprints are the paths that are used.
-func (u *Members) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (u *Members) ListFootprints() []model.Footprint {
 	return model.Owns.In(u.docs.Name(), model.Whole)
 }

@@ -11,18 +11,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store makes the _id and the period of a new visit. The number of members is read from
-// the documents, so that a deletion counts down.
-func (u *Members) Reactions() []model.Reaction {
+// MakeReactions returns how a store makes the _id and the period of a new visit. Counts
+// are read from the documents, so a deletion needs no reaction.
+func (u *Members) MakeReactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: u.docs.Name(), Paths: []string{"group", "member", "period", "from"}, Derives: []string{"period"},
-		Amend: u.amend, ID: u.makeID,
+		Amend: u.amendVisit, ID: u.makeID,
 	}}
 }
 
-// makeID returns the _id of a new visit. The caller may give the same one.
+// makeID returns the _id of a new visit. The caller may have set the same _id.
 func (u *Members) makeID(doc bson.Raw) (bson.RawValue, error) {
-	v, err := u.storedVisit(doc)
+	v, err := u.readVisit(doc)
 	given, id := doc.Lookup("_id"), core.MustRawValue(v.id)
 	if text, _ := given.StringValueOK(); err == nil && text != "" && text != v.id {
 		err = u.docs.Refuse("_id", given, "isn't the key of the visit, which is "+model.Shell(id)+": leave it empty")
@@ -30,8 +30,8 @@ func (u *Members) makeID(doc bson.Raw) (bson.RawValue, error) {
 	return id, err
 }
 
-// storedVisit returns the visit that a document says: at the time of its field from.
-func (u *Members) storedVisit(doc bson.Raw) (v visit, err error) {
+// readVisit returns the visit that a document describes, at the time of its field from.
+func (u *Members) readVisit(doc bson.Raw) (v visit, err error) {
 	group, ok := keytext.EncodeStoredKey(doc.Lookup("group"))
 	if !ok {
 		return v, u.docs.Refuse("group", nil, "is empty: give the group to count")
@@ -51,15 +51,16 @@ func (u *Members) storedVisit(doc bson.Raw) (v visit, err error) {
 		v.id = group + "#" + member
 		return v, nil
 	}
-	period, err := u.period("from", at)
+	period, err := u.formatPeriod("from", at)
 	v.id = group + "#" + period + "#" + member
 	v.fields = bson.D{mql.E("period", period), mql.E("from", u.spec.Period.StartOf(at, u.spec.Location))}
 	return v, err
 }
 
-// amend returns the period of a visit, and refuses an update after which the _id is of another visit.
-func (u *Members) amend(w model.StoreWrite) (bson.D, error) {
-	v, err := u.storedVisit(w.After)
+// amendVisit returns the period of a visit. It refuses an update that changes a part of
+// the _id.
+func (u *Members) amendVisit(w model.StoreWrite) (bson.D, error) {
+	v, err := u.readVisit(w.After)
 	if err != nil || w.Before == nil || v.id == w.After.Lookup("_id").StringValue() {
 		return v.fields, err
 	}

@@ -14,11 +14,12 @@ import (
 
 // A store makes the _id and the period of a visit, and refuses what would make them wrong.
 func TestUniqueCountStore(t *testing.T) {
-	store :=
-		func(x *denorm.UniqueCount[string, string], docs *model.Collection[click, string]) (*model.Model, *model.Store[click, string]) {
-			m := model.New("m", x)
-			return m, model.NewStore(m, docs)
-		}
+	store := func(
+		x *denorm.UniqueCount[string, string], docs *model.Collection[click, string],
+	) (*model.Model, *model.Store[click, string]) {
+		m := model.New("m", x)
+		return m, model.NewStore(m, docs)
+	}
 	daily, days := store(visitors, clicks)
 	ever, forever := store(foreverOf, clicks.Named("forever"))
 	type change = model.ChangeOf[model.Stored[click]]

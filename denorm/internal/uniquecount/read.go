@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// span is the first and the last period of a query; "" is no bound.
-func (u *Members) span(from, to time.Time) (first, last string, err error) {
+// formatSpan returns the first and the last period of a query. "" is no bound.
+func (u *Members) formatSpan(from, to time.Time) (first, last string, err error) {
 	switch {
 	case u.spec.Period == keytext.None && !(from.IsZero() && to.IsZero()):
 		return "", "", u.docs.Refuse("start", nil, "the spec has no Period: pass zero times")
@@ -19,48 +19,49 @@ func (u *Members) span(from, to time.Time) (first, last string, err error) {
 		return "", "", u.docs.Refuse("end", to, "isn't after start: give a later time")
 	}
 	if !from.IsZero() {
-		if first, err = u.period("start", from); err != nil {
+		if first, err = u.formatPeriod("start", from); err != nil {
 			return "", "", err
 		}
 	}
 	if !to.IsZero() {
-		last, err = u.period("end", to.Add(-time.Nanosecond))
+		last, err = u.formatPeriod("end", to.Add(-time.Nanosecond))
 	}
 	return first, last, err
 }
 
-// once reports whether a member of a group has no more than one document in these periods.
-func (u *Members) once(first, last string) bool {
+// isDistinct reports whether a member of a group has at most one document in these
+// periods. Then the documents can be counted without grouping.
+func (u *Members) isDistinct(first, last string) bool {
 	return u.spec.Period == keytext.None || first != "" && first == last
 }
 
-// OfGroup is the filter of a group's documents of some periods.
-func (u *Members) OfGroup(group any, from, to time.Time) (bson.D, error) {
+// MatchGroup matches a group's documents in a range of periods.
+func (u *Members) MatchGroup(group any, from, to time.Time) (bson.D, error) {
 	text, ok := keytext.EncodeKey(group)
 	if !ok {
 		return nil, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
 	}
-	first, last, err := u.span(from, to)
+	first, last, err := u.formatSpan(from, to)
 	return keytext.MatchPeriods(text, first, last), err
 }
 
-// Count is the pipeline that counts the members of a group.
-func (u *Members) Count(group any, from, to time.Time) (mongo.Pipeline, error) {
-	filter, err := u.OfGroup(group, from, to)
+// CountGroup is the pipeline that counts the members of a group.
+func (u *Members) CountGroup(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.MatchGroup(group, from, to)
 	if err != nil {
 		return nil, err
 	}
-	first, last, err := u.span(from, to)
+	first, last, err := u.formatSpan(from, to)
 	p := mongo.Pipeline{mql.Match(filter...)}
-	if !u.once(first, last) {
+	if !u.isDistinct(first, last) {
 		p = append(p, mql.Group("$member"))
 	}
 	return append(p, commands.CountDocuments()...), err
 }
 
-// PerPeriod is the pipeline that counts the members of a group in each period.
-func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
-	filter, err := u.OfGroup(group, from, to)
+// CountPerPeriod is the pipeline that counts the members of a group in each period.
+func (u *Members) CountPerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.MatchGroup(group, from, to)
 	if u.spec.Period == keytext.None {
 		err = u.docs.Refuse("period", nil, "PerPeriod needs a Period: declare one")
 	}
@@ -68,8 +69,9 @@ func (u *Members) PerPeriod(group any, from, to time.Time) (mongo.Pipeline, erro
 		commands.SortByValue()...), err
 }
 
-// ofPeriods matches the documents of all groups from one period to another.
-func ofPeriods(first, last string) bson.D {
+// matchPeriods matches the documents of all groups from one period to another, both
+// included.
+func matchPeriods(first, last string) bson.D {
 	bounds := bson.D{}
 	if first != "" {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: first})
@@ -80,14 +82,15 @@ func ofPeriods(first, last string) bson.D {
 	return bson.D{{Key: "period", Value: bounds}}
 }
 
-// Counts is the pipeline that counts the members of each group, with the index that serves it.
-func (u *Members) Counts(from, to time.Time) (p mongo.Pipeline, index string, err error) {
-	first, last, err := u.span(from, to)
+// CountGroups is the pipeline that counts the members of each group, and the index that
+// serves it.
+func (u *Members) CountGroups(from, to time.Time) (p mongo.Pipeline, index string, err error) {
+	first, last, err := u.formatSpan(from, to)
 	if first != "" || last != "" {
-		p = append(p, mql.Match(ofPeriods(first, last)...))
-		index = u.Indexes()[0].Name
+		p = append(p, mql.Match(matchPeriods(first, last)...))
+		index = u.ListIndexes()[0].Name
 	}
-	if u.once(first, last) {
+	if u.isDistinct(first, last) {
 		p = append(p, mql.Group("$group", commands.CountEach()))
 	} else {
 		both := bson.D{{Key: "group", Value: "$group"}, {Key: "member", Value: "$member"}}

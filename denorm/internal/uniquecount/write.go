@@ -15,7 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-func (u *Members) period(field string, t time.Time) (string, error) {
+// formatPeriod returns the period of a time. field names the time in an error.
+func (u *Members) formatPeriod(field string, t time.Time) (string, error) {
 	text, ok := u.spec.Period.FormatPeriod(t, u.spec.Location)
 	if !ok || u.spec.Period != keytext.None && t.IsZero() {
 		return "", u.docs.Refuse(field, t, "must be a non-zero time in the years 0 to 9999")
@@ -29,7 +30,8 @@ type visit struct {
 	fields bson.D
 }
 
-func (u *Members) document(group, member any, at time.Time) (v visit, err error) {
+// makeVisit encodes and checks a visit.
+func (u *Members) makeVisit(group, member any, at time.Time) (v visit, err error) {
 	g, ok := keytext.EncodeKey(group)
 	if !ok {
 		return v, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
@@ -38,7 +40,7 @@ func (u *Members) document(group, member any, at time.Time) (v visit, err error)
 	if !ok {
 		return v, u.docs.Refuse("member", nil, "the member is empty: give the member to count")
 	}
-	p, err := u.period("t", at)
+	p, err := u.formatPeriod("t", at)
 	if err != nil {
 		return v, err
 	}
@@ -62,15 +64,16 @@ func (u *Members) document(group, member any, at time.Time) (v visit, err error)
 	return v, nil
 }
 
-// ID is the _id of the document that says that a member was seen in the period of a time.
-func (u *Members) ID(group, member any, at time.Time) (string, error) {
-	v, err := u.document(group, member, at)
+// MakeID returns the _id of a visit.
+func (u *Members) MakeID(group, member any, at time.Time) (string, error) {
+	v, err := u.makeVisit(group, member, at)
 	return v.id, err
 }
 
-// Visit is an upsert. Two at once can both find nothing, and one then meets the other's document: it was done.
-func (u *Members) Visit(group, member any, at time.Time) model.Write {
-	v, err := u.document(group, member, at)
+// VisitMember is the upsert of a visit. If two upserts at the same time both find
+// nothing, one of them meets the other's document: Done says that this is success.
+func (u *Members) VisitMember(group, member any, at time.Time) model.Write {
+	v, err := u.makeVisit(group, member, at)
 	if err != nil {
 		return model.Refused(u.docs.Name(), err)
 	}
@@ -80,8 +83,9 @@ func (u *Members) Visit(group, member any, at time.Time) model.Write {
 	return w
 }
 
-// VisitAll puts visits in the order of their keys, each once.
-func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
+// VisitMembers joins visits, each once, in the order of their _ids.
+func (u *Members) VisitMembers(visits []model.Write) (p model.Plan) {
+	// A visit's Done is its filter by _id.
 	byID := map[string]model.Write{}
 	for i, w := range visits {
 		id, ok := "", false
@@ -104,9 +108,9 @@ func (u *Members) VisitAll(visits []model.Write) (p model.Plan) {
 	return p
 }
 
-// Expire is the write that deletes the periods that ended by a time.
-func (u *Members) Expire(before time.Time) model.Write {
-	text, err := u.period("cutoff", before)
+// ExpirePeriods is the write that deletes the periods that ended before a time.
+func (u *Members) ExpirePeriods(before time.Time) model.Write {
+	text, err := u.formatPeriod("cutoff", before)
 	if u.spec.Period == keytext.None {
 		err = u.docs.Refuse("cutoff", before, "Expire needs a Period: declare one")
 	}
@@ -114,7 +118,7 @@ func (u *Members) Expire(before time.Time) model.Write {
 		return model.Refused(u.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: u.docs.Name(), Index: u.Indexes()[0].Name, Final: true,
+		Collection: u.docs.Name(), Index: u.ListIndexes()[0].Name, Final: true,
 		Model: &mongo.DeleteManyModel{
 			Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
 		},

@@ -12,11 +12,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// maxRollups is how many periods one rollup fills.
+// maxRollups is the maximum number of periods that a rollup fills.
 const maxRollups = 120
 
-// Rollup fills the periods of another collection.
-func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
+// PlanRollup fills the periods of another collection, which must be longer.
+func (u *Members) PlanRollup(into *Members, from, to time.Time) model.Plan {
 	refuse := func(field string, v any, reason string) model.Plan {
 		return model.RefusedPlan(u.docs.Name(), u.docs.Refuse(field, v, reason))
 	}
@@ -30,7 +30,7 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 	case from.IsZero() || to.IsZero():
 		return refuse("start", nil, "or end is the zero time: give both times")
 	}
-	if _, _, err := u.span(from, to); err != nil {
+	if _, _, err := u.formatSpan(from, to); err != nil {
 		return model.RefusedPlan(u.docs.Name(), err)
 	}
 	var steps []model.Step
@@ -45,15 +45,16 @@ func (u *Members) Rollup(into *Members, from, to time.Time) model.Plan {
 			return refuse("end", to,
 				fmt.Sprintf("is too far from the start: one rollup fills at most %d periods", maxRollups))
 		}
-		steps = append(steps, u.rollupTo(into, at, end))
+		steps = append(steps, u.fillPeriod(into, at, end))
 		at = end
 	}
 	return commands.PlanLeaving("some periods filled; run the plan again for the others", steps...)
 }
 
-// rollupTo fills one period of another collection, or the whole of one without periods.
-func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
-	first, last, err := u.span(from, to)
+// fillPeriod fills one period of another collection, or a collection without periods. It
+// makes the _id from the parts of the old _id: keys contain no "#".
+func (u *Members) fillPeriod(into *Members, from, to time.Time) model.Step {
+	first, last, err := u.formatSpan(from, to)
 	id := bson.A{mql.Op("$arrayElemAt", "$key", 0), "#", mql.Op("$arrayElemAt", "$key", 2)}
 	set := bson.D{}
 	if into.spec.Period != keytext.None {
@@ -65,7 +66,7 @@ func (u *Members) rollupTo(into *Members, from, to time.Time) model.Step {
 		}
 	}
 	p := mongo.Pipeline{
-		mql.Match(ofPeriods(first, last)...),
+		mql.Match(matchPeriods(first, last)...),
 		mql.Project(mql.E("group", 1), mql.E("member", 1), mql.E("key", mql.Op("$split", "$_id", "#"))),
 		mql.Group(mql.Op("$concat", id...),
 			bson.E{Key: "group", Value: mql.Op("$first", "$group")}, bson.E{
