@@ -1,7 +1,7 @@
-// Package bucket is the core of denorm.Bucket (denorm/bucket.go), and stores the pages of
-// a denorm.SubsetPages (package subsetpages): elements are appended to documents that
-// hold a bounded number of them. The shell decodes buckets, and passes the List methods
-// to model.Parts. A store can't write buckets.
+// Package bucket is the core of denorm.Bucket (denorm/bucket.go). It also stores the pages
+// of a denorm.SubsetPages and the overflow of a denorm.Outlier. Elements are appended to
+// documents that hold a bounded number of them. The shell passes the List methods to
+// model.Parts. A store can't write buckets.
 //
 // # Stored form
 //
