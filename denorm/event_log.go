@@ -103,7 +103,7 @@ func NewEventLog[K, E, S any](
 	l := &EventLog[K, E, S]{commits: commits, fold: foldOf[K](commits, docs, spec.Fold, spec.Revision)}
 	l.l = eventlog.Declare(commits.Docs(), reflect.TypeFor[K](), spec.Fold != nil, l.fold,
 		eventlog.Spec{MaxEvents: spec.MaxEvents, MaxBytes: spec.MaxBytes, Every: spec.Every}, keyOf(commits))
-	l.Parts = model.NewParts(l.l.Indexes, nil, l.l.Checks, l.l.Footprints).WithKeys(l.l.Keys()...).WithDocs(uses...).
+	l.Parts = model.NewParts(l.l.ListIndexes, nil, l.l.ListChecks, l.l.ListFootprints).WithKeys(l.l.DescribeKeys()...).WithDocs(uses...).
 		WithoutReactions("EventLog.Append")
 	return l
 }
@@ -166,7 +166,7 @@ func stateOf[K, S any](key any, s eventlog.State, revision int) EventState[K, S]
 
 // events returns the non-generic form of the events of an append.
 func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.Events {
-	return eventlog.Events{N: len(list), Commit: func(id string, first, last int64, at time.Time) (bson.Raw, error) {
+	return eventlog.Events{N: len(list), Encode: func(id string, first, last int64, at time.Time) (bson.Raw, error) {
 		c := EventCommit[K, E]{id, key, first, last, at, op, list}
 		raw, _, err := l.commits.Docs().Checked(&c)
 		return raw, err
@@ -187,7 +187,7 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) eventlog.E
 func (l *EventLog[K, E, S]) Append(
 	key K, expected int64, t time.Time, events []E, token bson.ObjectID,
 ) model.Change {
-	return l.l.Append(key, expected, t, token, l.events(key, token, events))
+	return l.l.AppendEvents(key, expected, t, token, l.events(key, token, events))
 }
 
 // Decide returns the change that passes an aggregate's newest state to decide, and
@@ -207,7 +207,7 @@ func (l *EventLog[K, E, S]) Decide(
 			return l.events(key, token, list), err
 		}
 	}
-	return l.l.Decide(key, t, token, untyped).Change()
+	return l.l.DecideEvents(key, t, token, untyped).Change()
 }
 
 // Load returns the change that reads an aggregate's newest state. An aggregate without
@@ -216,7 +216,7 @@ func (l *EventLog[K, E, S]) Decide(
 // Cost: two commands, by _id, for the snapshot and the later commits. Without
 // EventLogSpec.Snapshots, one command reads every commit.
 func (l *EventLog[K, E, S]) Load(key K) model.ChangeOf[EventState[K, S]] {
-	return l.state(key, l.l.Load(key))
+	return l.state(key, l.l.LoadState(key))
 }
 
 // At returns the change that reads an aggregate's state at a version. Version 0 is the
@@ -225,7 +225,7 @@ func (l *EventLog[K, E, S]) Load(key K) model.ChangeOf[EventState[K, S]] {
 // Cost: as [EventLog.Load]. If the snapshot is newer than the version, the change reads
 // all commits up to the version.
 func (l *EventLog[K, E, S]) At(key K, version int64) model.ChangeOf[EventState[K, S]] {
-	return l.state(key, l.l.At(key, version))
+	return l.state(key, l.l.LoadVersion(key, version))
 }
 
 // AsOf returns the change that reads a key's state at the time t. Commits with a later
@@ -233,7 +233,7 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.ChangeOf[EventState[K
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.ChangeOf[EventState[K, S]] {
-	return l.state(key, l.l.AsOf(key, t))
+	return l.state(key, l.l.LoadAsOf(key, t))
 }
 
 func (l *EventLog[K, E, S]) state(key K, c model.ChangeOf[eventlog.State]) model.ChangeOf[EventState[K, S]] {
@@ -244,7 +244,7 @@ func (l *EventLog[K, E, S]) state(key K, c model.ChangeOf[eventlog.State]) model
 // events, the result is 0.
 //
 // Cost: one command, one document by _id.
-func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.Version(key) }
+func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.ReadVersion(key) }
 
 // Commits returns the query of an aggregate's commits, in order. The commits contain the
 // events from number start (at least 1) to number end. An end of 0 means no upper limit.
@@ -252,7 +252,7 @@ func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.Ve
 //
 // Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCommit[K, E]] {
-	filter, err := l.l.Commits(key, start, end)
+	filter, err := l.l.MatchEvents(key, start, end)
 	f := l.commits.Find(filter)
 	f.Sort, f.Deleted = bson.D{{Key: "_id", Value: 1}}, true
 	return commands.ServeFind(f, model.IDIndex, err)
@@ -265,7 +265,7 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[EventCo
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.
 func (l *EventLog[K, E, S]) Refresh(key K) model.Change {
-	return l.l.Snapshot(key).Change()
+	return l.l.WriteSnapshot(key).Change()
 }
 
 // readAs returns a change that only reads, with its state converted by as.

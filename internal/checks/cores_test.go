@@ -21,6 +21,7 @@ var finishedCores = []string{
 	"denorm/internal/columns",
 	"denorm/internal/copies",
 	"denorm/internal/counter",
+	"denorm/internal/eventlog",
 	"denorm/internal/feed",
 	"denorm/internal/flat",
 	"denorm/internal/history",

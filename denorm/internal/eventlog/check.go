@@ -17,8 +17,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks are the check of the commits, and that of the snapshots.
-func (l *Log) Checks() []model.Check {
+// ListChecks returns the check of the commits and, with snapshots, the check of the
+// snapshots.
+func (l *Log) ListChecks() []model.Check {
 	name := l.Docs.Name() + ": commits out of order"
 	out := []model.Check{{
 		Name: name, Collection: l.Docs.Name(),
@@ -26,28 +27,30 @@ func (l *Log) Checks() []model.Check {
 			"number, and times never decrease",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
 			Collection: l.Docs.Name(),
-			Pipeline:   mongo.Pipeline{mql.SortID(), mql.Project(headerFields()...)}, Index: model.IDIndex,
+			Pipeline:   mongo.Pipeline{mql.SortID(), mql.Project(projectHeader()...)}, Index: model.IDIndex,
 		}}},
 		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
-			return l.disorder(ctx, db, name, filter)
+			return l.findDisorder(ctx, db, name, filter)
 		},
 	}}
 	if l.Fold.Docs != nil {
-		return commands.MarkChecksKeyed(append(out, l.wrongSnapshots()), l.Docs.Name(), l.Fold.Docs.Name())
+		return commands.MarkChecksKeyed(append(out, l.checkSnapshots()), l.Docs.Name(), l.Fold.Docs.Name())
 	}
 	return commands.MarkChecksKeyed(out, l.Docs.Name())
 }
 
-// headers is the query of the commits without their events, in order. Of each event an empty document is read: to count
-// them.
-func (l *Log) headers(filter bson.D) *model.Find[bson.Raw] {
+// findHeaders is the query of the commits in order, without the content of their events:
+// each event is read as an empty document, only to count them.
+func (l *Log) findHeaders(filter bson.D) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
 		Collection: l.Docs.Name(), Keyed: true, Filter: filter, Sort: bson.D{mql.E("_id", 1)},
-		Index: model.IDIndex, Deleted: true, Projection: headerFields(), Options: model.ReadOptions{BatchSize: batch},
+		Index: model.IDIndex, Deleted: true, Projection: projectHeader(), Options: model.ReadOptions{BatchSize: batch},
 	}}
 }
 
-func headerFields() bson.D {
+// projectHeader is the projection of a header. events._none gives an empty document for
+// each event, unless an event has a field of this name.
+func projectHeader() bson.D {
 	return commands.ProjectFields("key", "first", "last", "at", "events._none")
 }
 
@@ -58,31 +61,35 @@ type header struct {
 	Last  int64         `bson:"last"`
 	At    bson.DateTime `bson:"at"`
 
-	n    int64  // how many events it holds
+	// number of events
+	n    int64
 	text string // of the key
 }
 
-// disorder yields the commits that don't follow the one before them.
-func (l *Log) disorder(ctx context.Context, db model.DB, check string, filter bson.D) iter.Seq2[model.Finding, error] {
+// findDisorder returns the commits that don't follow the commit before them.
+func (l *Log) findDisorder(
+	ctx context.Context, db model.DB, check string, filter bson.D,
+) iter.Seq2[model.Finding, error] {
 	return func(yield func(model.Finding, error) bool) {
+		// The commits of a key are consecutive in the order of _id.
 		var before header
-		for raw, err := range l.headers(filter).Each(ctx, db) {
+		for raw, err := range l.findHeaders(filter).Each(ctx, db) {
 			if err != nil {
 				yield(model.Finding{}, err)
 				return
 			}
 			f := model.Finding{Check: check, Collection: l.Docs.Name(), ID: raw.Lookup("_id"), Detail: raw}
 			var h header
-			f.Problem = l.header(raw, &h)
+			f.Problem = l.readHeader(raw, &h)
 			if f.Problem == "" && len(filter) > 0 && (h.text != before.text || h.First != before.Last+1) {
-				before, err = l.headerBefore(ctx, db, h) // the filter may leave it out
+				before, err = l.readHeaderBefore(ctx, db, h) // the filter may leave it out
 			}
 			if err != nil {
 				yield(model.Finding{}, err)
 				return
 			}
 			if f.Problem == "" {
-				f.Problem = h.follows(before)
+				f.Problem = h.compareBefore(before)
 			}
 			if f.Problem != "" && !yield(f, nil) {
 				return
@@ -94,22 +101,22 @@ func (l *Log) disorder(ctx context.Context, db model.DB, check string, filter bs
 	}
 }
 
-// headerBefore reads the commit before one in its key's order; the zero header for none.
-func (l *Log) headerBefore(ctx context.Context, db model.DB, h header) (before header, err error) {
-	f := l.headers(keytext.MatchRange(h.text+"#", h.ID))
+// readHeaderBefore reads the commit before a commit of the same key, or a zero header.
+func (l *Log) readHeaderBefore(ctx context.Context, db model.DB, h header) (before header, err error) {
+	f := l.findHeaders(keytext.MatchRange(h.text+"#", h.ID))
 	f.Sort, f.Limit, f.Options.BatchSize = bson.D{mql.E("_id", -1)}, 1, 0
 	raw, err := f.One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return header{}, nil
 	}
 	if err == nil {
-		l.header(raw, &before)
+		l.readHeader(raw, &before)
 	}
 	return before, err
 }
 
-// header reads a commit, and says what is wrong with it by itself.
-func (l *Log) header(raw bson.Raw, h *header) string {
+// readHeader decodes a commit, and says what is wrong with it by itself.
+func (l *Log) readHeader(raw bson.Raw, h *header) string {
 	if err := bson.Unmarshal(raw, h); err != nil {
 		return "isn't a commit: " + err.Error()
 	}
@@ -117,13 +124,13 @@ func (l *Log) header(raw bson.Raw, h *header) string {
 	if err != nil {
 		return "isn't a commit: " + err.Error()
 	}
-	k, err := l.Key(typed)
+	k, err := l.EncodeKey(typed)
 	if err != nil {
 		return "isn't a commit: its key is empty"
 	}
 	h.text, h.n = k.text, int64(len(core.Elements(raw.Lookup("events"))))
 	switch {
-	case h.ID != k.ID(h.First):
+	case h.ID != k.CommitID(h.First):
 		return fmt.Sprintf("begins with event %d, but its _id isn't made of its key and this number", h.First)
 	case h.n != h.Last-h.First+1 || h.n == 0:
 		return fmt.Sprintf("is numbered %d to %d, but holds %d events", h.First, h.Last, h.n)
@@ -133,8 +140,9 @@ func (l *Log) header(raw bson.Raw, h *header) string {
 	return ""
 }
 
-// follows says what is wrong with a commit that comes after another one in the order of _id.
-func (h header) follows(before header) string {
+// compareBefore says what is wrong between a commit and the commit before it.
+func (h header) compareBefore(before header) string {
+	// The first commit of a key must begin with event 1.
 	last := before.Last
 	if before.text != h.text {
 		last = 0
@@ -154,7 +162,9 @@ func (h header) follows(before header) string {
 	return ""
 }
 
-func (l *Log) wrongSnapshots() model.Check {
+// checkSnapshots is the check of snapshots that differ from the fold of their events. The
+// repair deletes them: until the next snapshot, reads fold all commits.
+func (l *Log) checkSnapshots() model.Check {
 	docs := l.Fold.Docs
 	name := docs.Name() + ": wrong snapshots"
 	query := func(filter bson.D) *model.Find[bson.Raw] {
@@ -163,51 +173,56 @@ func (l *Log) wrongSnapshots() model.Check {
 			Sort: bson.D{mql.E("_id", 1)},
 		}}
 	}
+	read := func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
+		return func(yield func(model.Finding, error) bool) {
+			for raw, err := range query(filter).Each(ctx, db) {
+				f := model.Finding{Check: name, Collection: docs.Name(), ID: raw.Lookup("_id"), Detail: raw}
+				if err == nil {
+					f.Problem, err = l.compareSnapshot(ctx, db, raw)
+				}
+				if err != nil {
+					yield(model.Finding{}, err)
+					return
+				}
+				if f.Problem != "" && !yield(f, nil) {
+					return
+				}
+			}
+		}
+	}
+	// The filter is the whole snapshot, so one that was written again since is left
+	// alone.
+	deleteSnapshot := func(i int, row bson.Raw) model.Write {
+		if row.Lookup("_id").Type == 0 {
+			return found.RefuseFinding(docs.Name(), i, "_id")
+		}
+		return commands.DeleteOne(docs.Name(), core.AsRead(row))
+	}
 	return model.Check{
 		Name: name, Collection: docs.Name(), Rule: "a snapshot equals the state that the events up to its version make",
 		Queries: []*model.Aggregate[bson.Raw]{{Aggregation: model.Aggregation{
 			Collection: docs.Name(),
 			Pipeline:   mongo.Pipeline{mql.Match(mql.E("revision", l.Fold.Revision)), mql.SortID()},
 		}}},
-		Read: func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
-			return func(yield func(model.Finding, error) bool) {
-				for raw, err := range query(filter).Each(ctx, db) {
-					f := model.Finding{Check: name, Collection: docs.Name(), ID: raw.Lookup("_id"), Detail: raw}
-					if err == nil {
-						f.Problem, err = l.wrong(ctx, db, raw)
-					}
-					if err != nil {
-						yield(model.Finding{}, err)
-						return
-					}
-					if f.Problem != "" && !yield(f, nil) {
-						return
-					}
-				}
-			}
-		},
+		Read: read,
 		Mend: found.MendRows(name, docs.Name(), func(rows []bson.Raw) model.Plan {
-			return found.PlanWrites(rows, "some snapshots deleted; the next check finds the others",
-				func(i int, row bson.Raw) model.Write {
-					if row.Lookup("_id").Type == 0 {
-						return found.RefuseFinding(docs.Name(), i, "_id")
-					}
-					return commands.DeleteOne(docs.Name(), core.AsRead(row))
-				})
+			return found.PlanWrites(rows, "some snapshots deleted; the next check finds the others", deleteSnapshot)
 		}),
 	}
 }
 
-// wrong says what is wrong with a snapshot; "" for nothing.
-func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, error) {
-	claimed, err := statusOf(raw)
+// compareSnapshot says what is wrong with a snapshot, or "". It encodes and decodes its
+// own state first, because a stored value can differ from a computed one, such as in
+// precision.
+func (l *Log) compareSnapshot(ctx context.Context, db model.DB, raw bson.Raw) (string, error) {
+	claimed, err := decodeStatus(raw)
 	if err != nil {
 		return "isn't a snapshot: " + err.Error(), nil
 	}
 	typed, value, err := l.Fold.Decode(raw)
 	var k Key
 	if err == nil {
-		k, err = l.Key(typed)
+		k, err = l.EncodeKey(typed)
 	}
 	switch {
 	case err != nil:
@@ -215,15 +230,17 @@ func (l *Log) wrong(ctx context.Context, db model.DB, raw bson.Raw) (string, err
 	case claimed.Version < 1:
 		return fmt.Sprintf("claims version %d", claimed.Version), nil
 	}
+	// All events are folded again, without other snapshots.
 	s := State{Value: l.Fold.Zero()}
-	for commit, err := range l.commits(k.From(1, claimed.Version)).Each(ctx, db) {
+	for commit, err := range l.findCommits(k.MatchFrom(1, claimed.Version)).Each(ctx, db) {
 		if err != nil {
 			return "", err
 		}
-		if s, err = l.next(l.Fold, k, s, commit, maxVersion); err != nil {
+		if s, err = l.foldCommit(l.Fold, k, s, commit, maxVersion); err != nil {
 			return "can't be compared: " + err.Error(), nil
 		}
 	}
+	// A snapshot is made after a whole commit.
 	if s.Version != claimed.Version {
 		return fmt.Sprintf("claims version %d, but the commit there ends with event %d",
 			claimed.Version, s.Version), nil

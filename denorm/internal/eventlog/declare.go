@@ -1,5 +1,54 @@
-// Package eventlog is the core of denorm.EventLog and denorm.Projection: events appended in commits, and states
-// that are folded from them.
+// Package eventlog is the core of denorm.EventLog (denorm/event_log.go) and of
+// denorm.Projection (denorm/event_projection.go): events are appended in commits, and
+// states are folded from them. The shells fold and encode typed values (Fold), and pass
+// the List methods to model.Parts.
+//
+// # Stored form of a log
+//
+// Two commits of the account "a", and its snapshot:
+//
+//	events     {_id: "a#0000000000000001", key: "a", first: 1, last: 2, at: ISODate(…),
+//	            token: …, events: [{…}, {…}]}
+//	events     {_id: "a#0000000000000003", key: "a", first: 3, last: 3, …, events: [{…}]}
+//	snapshots  {_id: "a", version: 2, at: ISODate(…), revision: 1, state: {…}}
+//
+// Commits never change. The _id has the number of the first event (package keytext), so
+// two appends after the same version meet at the unique _id. A key uses each token once,
+// by a unique index.
+//
+// # Protocol of AppendEvents and DecideEvents
+//
+//  1. Read the last commit, or the newest state: the snapshot and the commits after it.
+//  2. Insert the next commit. If the _id exists, another append was first: AppendEvents fails
+//     with ErrVersion, DecideEvents begins again. If the token exists, the append was made.
+//  3. After each Every events, write the snapshot by an upsert that never goes back.
+//
+// # Stored form of a projection
+//
+// A pointer says which generation readers read. Each generation is a collection:
+//
+//	docmodel.projections  {_id: "views", live: 1, liveRevision: 1, building: 2,
+//	                       buildingRevision: 2, closing: false, last: 2}
+//	views.1, views.2      {_id: "a", version: 3, at: …, revision: …, state: {…}}
+//
+// # Protocol of a projection
+//
+// A catch-up (planCatchUp) reads in this order: the last commit of a key, the pointer,
+// the documents. So a commit that it writes to a generation was in the log before the
+// generation took writes.
+//
+//  1. MakeRebuildJob begins a generation and fills it for all keys. Streams and catch-ups
+//     write to both generations from then on.
+//  2. MakeSwitchJob sets closing: the live generation takes no more writes. It fills the new
+//     one again for all keys, because a writer with an old pointer may have missed it.
+//  3. It makes the new generation live. Readers that find nothing read the pointer again.
+//  4. DropGeneration deletes the old one.
+//
+// # What a crash leaves
+//
+// A commit is one insert. A crash before a snapshot leaves an older one: reads fold more
+// commits. A crash in a catch-up leaves views at different versions, which the next one
+// corrects. A crashed job continues where it was: the pointer and the job's place say so.
 package eventlog
 
 import (
@@ -16,7 +65,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Log is the non-generic core of denorm.EventLog. Its methods check and encode their arguments.
+// Log is the non-generic core of denorm.EventLog. Its methods check and encode their
+// arguments.
 type Log struct {
 	Docs *core.Docs // of the commits
 	Spec Spec
@@ -27,6 +77,8 @@ type Log struct {
 
 // A Spec is a denorm.EventLogSpec without its types.
 type Spec struct {
+	// The limits of one commit. A commit is one document, so MaxBytes leaves room for its
+	// other fields.
 	MaxEvents int
 	MaxBytes  int64
 	Every     int64 // 0 without snapshots
@@ -34,24 +86,27 @@ type Spec struct {
 
 // A Fold computes states from events, and says how states are stored.
 type Fold struct {
+	// Documents of another revision are ignored, because another fold wrote them.
 	Docs     *core.Docs // of the documents that hold states; nil without snapshots
 	Revision int
 
 	Zero func() any
 	// Step folds the events of a commit whose numbers are after < n ≤ upTo.
 	Step func(state any, commit bson.Raw, after, upTo int64) (any, error)
-	// Encode makes the document of a state, checked. Decode returns its key and its state.
+	// Encode makes the document of a state, checked. Decode returns its key and its
+	// state.
 	Encode func(key any, s State) (bson.Raw, error)
 	Decode func(doc bson.Raw) (key, state any, err error)
 }
 
-// A State is what events up to a version make.
+// A State is the result of the events up to a version.
 type State struct {
 	Version int64
 	At      bson.DateTime // of the commit that holds event Version
 	Value   any
 
-	Revision int // of a stored view: the revision that wrote it
+	// of a stored view: the revision that wrote it
+	Revision int
 }
 
 const (
@@ -60,7 +115,8 @@ const (
 	maxVersion    = 9_999_999_999_999_999 // the _id has room for no greater number
 )
 
-// Declare checks a declaration, and panics if it doesn't fit the documents.
+// Declare checks a declaration. It panics with a *model.DeclarationError if the
+// declaration doesn't fit the documents.
 func Declare(
 	docs *core.Docs, key reflect.Type, hasFold bool, fold Fold, spec Spec, keyOf func(bson.Raw) (any, error),
 ) *Log {
@@ -93,17 +149,20 @@ func Declare(
 		fold.Docs.MustField("state")
 	}
 	spec.MaxEvents, spec.MaxBytes = cmp.Or(spec.MaxEvents, defaultEvents), cmp.Or(spec.MaxBytes, stored.MaxBytes)
+	// The _ids of commits and snapshots are made of the caller's keys, so two tenants can
+	// have the same.
 	docs.MakeKeyed()
 	if fold.Docs != nil {
 		fold.Docs.MakeKeyed()
 	}
-	return &Log{docs, spec, fold, keyOf}
+	return &Log{Docs: docs, Spec: spec, Fold: fold, key: keyOf}
 }
 
-// Indexes is the index that finds a commit by its token.
-func (l *Log) Indexes() []model.Index { return []model.Index{l.opIndex()} }
+// ListIndexes returns the index that finds a commit by its token.
+func (l *Log) ListIndexes() []model.Index { return []model.Index{l.makeTokenIndex()} }
 
-func (l *Log) opIndex() model.Index {
+// makeTokenIndex returns the unique index of tokens.
+func (l *Log) makeTokenIndex() model.Index {
 	// DocumentDB fails at queries of an indexed field that is called op.
 	x := commands.MakeIndex(l.Docs.Name(), "the commit of an operation; a key uses each token once",
 		mql.E("key", 1), mql.E("token", 1))
@@ -111,30 +170,32 @@ func (l *Log) opIndex() model.Index {
 	return x
 }
 
-// Footprints are the paths that are used.
-func (l *Log) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the log uses.
+func (l *Log) ListFootprints() []model.Footprint {
 	out := append(model.Owns.In(l.Docs.Name(), model.Whole),
 		model.Owns.In(l.Docs.Name(), "key", "first", "last", "at", "token", "events")...)
 	if l.Fold.Docs != nil {
-		out = append(out, l.Fold.footprints(l.Fold.Docs.Name())...)
+		out = append(out, l.Fold.listFootprints(l.Fold.Docs.Name())...)
 	}
 	return out
 }
 
-func (f Fold) footprints(collection string) []model.Footprint {
+// listFootprints returns the paths of stored states in a collection.
+func (f Fold) listFootprints(collection string) []model.Footprint {
 	return append(model.Owns.In(collection, model.Whole),
 		model.Owns.In(collection, "version", "at", "revision", "state")...)
 }
 
-// A Key is a key of the caller's, checked and encoded.
+// A Key is a checked and encoded key of the caller.
 type Key struct {
 	typed any
 	text  string
-	value any // as it is stored
+	// as it is stored
+	value any
 }
 
-// Key checks and encodes a key.
-func (l *Log) Key(key any) (k Key, err error) {
+// EncodeKey checks and encodes a key.
+func (l *Log) EncodeKey(key any) (k Key, err error) {
 	text, ok := keytext.EncodeKey(key)
 	if !ok {
 		return k, l.Docs.Refuse("key", nil, "the key is empty: give the key of the aggregate")
@@ -146,25 +207,26 @@ func (l *Log) Key(key any) (k Key, err error) {
 	return Key{key, text, value}, nil
 }
 
-// ID is the _id of the commit whose first event has a number.
-func (k Key) ID(first int64) string { return fmt.Sprintf("%s#%016d", k.text, first) }
+// CommitID returns the _id of the commit whose first event has this number.
+func (k Key) CommitID(first int64) string { return fmt.Sprintf("%s#%016d", k.text, first) }
 
-// String is the key for an error.
+// String returns the key for an error.
 func (k Key) String() string { return commands.Shorten(model.Shell(k.typed)) }
 
-// All matches the commits of the key.
-func (k Key) All() bson.D { return keytext.MatchRange(k.text+"#", k.text+"$") }
+// MatchCommits matches the commits of the key.
+func (k Key) MatchCommits() bson.D { return keytext.MatchRange(k.text+"#", k.text+"$") }
 
-// From matches the commits that begin with the events from ≤ n ≤ to.
-func (k Key) From(from, to int64) bson.D {
+// MatchFrom matches the commits whose first event has a number from from to to.
+func (k Key) MatchFrom(from, to int64) bson.D {
+	// "$" follows "#", which ends the text of every key.
 	end := k.text + "$"
 	if to < maxVersion {
-		end = k.ID(to + 1)
+		end = k.CommitID(to + 1)
 	}
-	return keytext.MatchRange(k.ID(from), end)
+	return keytext.MatchRange(k.CommitID(from), end)
 }
 
-// A Head is a commit without its events. The zero Head says that there is none.
+// A Head is a commit without its events. The zero Head means that the key has no commit.
 type Head struct {
 	First int64         `bson:"first"`
 	Last  int64         `bson:"last"`
@@ -172,7 +234,8 @@ type Head struct {
 	Token bson.ObjectID `bson:"token"`
 }
 
-func headOf(commit bson.Raw) (h Head, err error) {
+// decodeHead decodes a commit without its events.
+func decodeHead(commit bson.Raw) (h Head, err error) {
 	err = bson.Unmarshal(commit, &h)
 	return h, err
 }

@@ -10,11 +10,14 @@ import (
 )
 
 var (
+	// ErrVersion says that an aggregate isn't at the expected version.
 	ErrVersion = fmt.Errorf("docmodel: the aggregate is at another version: %w", model.ErrStale)
-	ErrGap     = errors.New("docmodel: events are missing from the log")
+
+	// ErrGap says that a commit is missing between two others, or before the first.
+	ErrGap = errors.New("docmodel: events are missing from the log")
 )
 
-// A described error says which value an error is about.
+// A described error adds the value that an error is about.
 type described struct {
 	text string
 	is   error
@@ -24,20 +27,22 @@ func (e *described) Error() string { return "docmodel: " + e.text }
 
 func (e *described) Unwrap() error { return e.is }
 
-func (l *Log) errorf(is error, format string, args ...any) error {
+// describeError returns an error that wraps is, with the name of the collection.
+func (l *Log) describeError(is error, format string, args ...any) error {
 	return &described{l.Docs.Name() + ": " + fmt.Sprintf(format, args...), is}
 }
 
-// reused is the error of a token that belongs to another append.
-func (l *Log) reused(op bson.ObjectID) error {
-	return l.errorf(stored.ErrToken, "the token %s belongs to another append", model.Shell(op))
+// refuseReused is the error for a token that belongs to another append.
+func (l *Log) refuseReused(op bson.ObjectID) error {
+	return l.describeError(stored.ErrToken, "the token %s belongs to another append", model.Shell(op))
 }
 
-// versionError says which version was expected. actual is -1 where another append was first and nothing more is known.
-func (l *Log) versionError(k Key, expected, actual int64) error {
+// refuseVersion is the error for a version that isn't the expected one. actual is -1 if
+// another append was first and its version is unknown.
+func (l *Log) refuseVersion(k Key, expected, actual int64) error {
 	is := fmt.Sprintf("it is at version %d", actual)
 	if actual < 0 {
 		is = "another append came first"
 	}
-	return l.errorf(ErrVersion, "%s was expected at version %d, but %s", k, expected, is)
+	return l.describeError(ErrVersion, "%s was expected at version %d, but %s", k, expected, is)
 }

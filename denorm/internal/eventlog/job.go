@@ -11,39 +11,40 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Rebuild is the job that fills a new generation.
-func (p *Projection) Rebuild() model.Job {
+// MakeRebuildJob is the job that fills a new generation.
+func (p *Projection) MakeRebuildJob() model.Job {
 	name := "rebuild " + p.docs.Name()
 	return model.Job{
 		Name: name,
 		Stages: []model.Stage{{Name: "fill the new generation", Do: func(ctx context.Context, b *model.Batch) error {
-			return p.pass(ctx, b, p.begin, nil)
+			return p.fillBatch(ctx, b, p.beginBuilding, nil)
 		}}},
 	}
 }
 
-// Switch is the job that lets readers read the new generation.
-func (p *Projection) Switch() model.Job {
+// MakeSwitchJob is the job that makes the new generation live.
+func (p *Projection) MakeSwitchJob() model.Job {
 	name := "switch " + p.docs.Name()
 	return model.Job{
 		Name: name,
 		Stages: []model.Stage{{
 			Name: "close the live generation, and fill the new one",
 			Do: func(ctx context.Context, b *model.Batch) error {
-				return p.pass(ctx, b, p.close, p.moved)
+				return p.fillBatch(ctx, b, p.closeLive, p.finishSwitch)
 			},
 		}},
 	}
 }
 
-// A passing is the place of a pass.
+// A passing is the place of a pass over all keys.
 type passing struct {
-	Generation int64  `bson:"generation"`
-	After      string `bson:"after"` // the _id of the last first commit
+	Generation int64 `bson:"generation"`
+	// the _id of the first commit of the last key
+	After string `bson:"after"`
 }
 
-// begin says that a new generation is being built, unless one is.
-func (p *Projection) begin(at Pointer) (Pointer, error) {
+// beginBuilding returns the pointer with a new generation, unless this revision has one.
+func (p *Projection) beginBuilding(at Pointer) (Pointer, error) {
 	switch {
 	case at.Building != 0 && at.BuildingRevision == p.fold.Revision:
 		return at, nil
@@ -55,14 +56,15 @@ func (p *Projection) begin(at Pointer) (Pointer, error) {
 		return at, p.docs.Refuse("Revision", p.fold.Revision,
 			fmt.Sprintf("is older than the live generation's revision, %d", at.LiveRevision))
 	}
+	// Numbers are never used again: a dropped generation may still get late writes.
 	to := at
 	to.Building = max(at.Last, at.Live) + 1
 	to.BuildingRevision, to.Last = p.fold.Revision, to.Building
 	return to, nil
 }
 
-// close says that the live generation takes no more writes, if there is a new one.
-func (p *Projection) close(at Pointer) (Pointer, error) {
+// closeLive returns the pointer with a closed live generation, if there is a new one.
+func (p *Projection) closeLive(at Pointer) (Pointer, error) {
 	to := at
 	switch {
 	case at.Building != 0 && at.BuildingRevision != p.fold.Revision:
@@ -75,14 +77,14 @@ func (p *Projection) close(at Pointer) (Pointer, error) {
 	return to, nil
 }
 
-// moved lets readers read the new generation.
-func (p *Projection) moved(at Pointer) Pointer {
+// finishSwitch returns the pointer with the new generation as the live one.
+func (p *Projection) finishSwitch(at Pointer) Pointer {
 	return Pointer{ID: at.ID, Live: at.Building, LiveRevision: at.BuildingRevision, Last: at.Last}
 }
 
-// pass does one batch of a pass over all keys. first is what the pointer is set to before, last what it is set to
-// after.
-func (p *Projection) pass(
+// fillBatch does one batch of a pass. first changes the pointer before the pass, last
+// after it.
+func (p *Projection) fillBatch(
 	ctx context.Context, b *model.Batch, first func(Pointer) (Pointer, error), last func(Pointer) Pointer,
 ) error {
 	var place passing
@@ -91,14 +93,16 @@ func (p *Projection) pass(
 			return err
 		}
 	}
-	at, err := p.pointer(ctx, b.DB)
+	at, err := p.readPointer(ctx, b.DB)
 	if err != nil {
 		return err
 	}
+	// The first batch of a run. A run that continues after a crash has the generation in
+	// its place.
 	if place.Generation == 0 {
 		to, err := first(at)
 		if err == nil && to != at {
-			err = p.set(ctx, b, at, to)
+			err = p.setPointer(ctx, b, at, to)
 		}
 		if err != nil {
 			return err
@@ -118,12 +122,13 @@ func (p *Projection) pass(
 		return p.docs.Refuse("generation", place.Generation,
 			"accepts writes again, since another process changed the pointer while the job ran: run Switch again")
 	}
-	n, err := p.fill(ctx, b, &place)
+	// An empty batch ends the pass.
+	n, err := p.fillKeys(ctx, b, &place)
 	if err != nil {
 		return err
 	}
 	if b.Done = n == 0; b.Done && last != nil {
-		if err := p.set(ctx, b, at, last(at)); err != nil {
+		if err := p.setPointer(ctx, b, at, last(at)); err != nil {
 			return err
 		}
 	}
@@ -131,22 +136,23 @@ func (p *Projection) pass(
 	return err
 }
 
-// set moves the pointer.
-func (p *Projection) set(ctx context.Context, b *model.Batch, from, to Pointer) error {
+// setPointer writes the pointer, unless the job is a dry run.
+func (p *Projection) setPointer(ctx context.Context, b *model.Batch, from, to Pointer) error {
 	b.Writes++
 	if b.DryRun {
 		return nil
 	}
-	r, err := p.move(from, to).Run(ctx, b.DB)
+	r, err := p.movePointer(from, to).Run(ctx, b.DB)
 	b.Modified += r.Modified()
 	return err
 }
 
-// batchKeys is how many keys a batch has, if the job's options don't say.
+// batchKeys is the number of keys in a batch, if the job's options don't say.
 const batchKeys = 100
 
-// fill brings the documents of some keys up to date, and returns how many keys it read.
-func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (int, error) {
+// fillKeys brings the documents of the next keys up to date, and returns their number. A
+// key is found by its first commit, the only one with first 1.
+func (p *Projection) fillKeys(ctx context.Context, b *model.Batch, place *passing) (int, error) {
 	size := int64(b.Size)
 	if size == 0 {
 		size = batchKeys
@@ -162,24 +168,25 @@ func (p *Projection) fill(ctx context.Context, b *model.Batch, place *passing) (
 	}
 	var steps []model.Step
 	for _, first := range firsts {
-		k, err := p.keyOf(first)
+		k, err := p.decodeKey(first)
 		if err != nil {
 			return 0, err
 		}
-		doc, err := p.fold.stored(ctx, b.DB, p.Name(place.Generation), k.value)
+		doc, err := p.fold.readStored(ctx, b.DB, p.NameGeneration(place.Generation), k.value)
 		if err != nil {
 			return 0, err
 		}
-		s, err := p.fold.state(doc)
+		s, err := p.fold.decodeState(doc)
 		if err != nil {
 			return 0, err
 		}
-		now, err := p.log.replay(ctx, b.DB, p.fold, k, s, maxVersion, nil)
+		now, err := p.log.replayCommits(ctx, b.DB, p.fold, k, s, maxVersion, nil)
 		if err != nil {
 			return 0, err
 		}
+		// A stream may have brought the document up to date already.
 		if now.Version > s.Version {
-			w, err := p.fold.put(p.Name(place.Generation), k, now)
+			w, err := p.fold.putState(p.NameGeneration(place.Generation), k, now)
 			if err != nil {
 				return 0, err
 			}

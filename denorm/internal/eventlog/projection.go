@@ -21,10 +21,6 @@ import (
 const DefaultPlaces = "docmodel.projections"
 
 // Projection is the non-generic core of denorm.Projection.
-//
-// A writer reads in this order: the last commit of a key, the pointer, the documents. So what it writes to a generation
-// was in the log before it read that this generation takes writes. When the pointer is set to closing, the live
-// generation takes no more: a writer that doesn't know brings nothing that a pass which begins afterwards could miss.
 type Projection struct {
 	log    *Log
 	docs   *core.Docs // of the views, under the name that generations begin with
@@ -33,7 +29,8 @@ type Projection struct {
 	poll   time.Duration
 }
 
-// DeclareProjection checks a declaration, and panics if it doesn't fit the documents.
+// DeclareProjection checks a declaration. It panics with a *model.DeclarationError if the
+// declaration doesn't fit.
 func DeclareProjection(
 	log *Log, docs *core.Docs, hasFold bool, fold Fold, places string, poll time.Duration,
 ) *Projection {
@@ -49,21 +46,23 @@ func DeclareProjection(
 			"give each of them a collection of its own")
 	}
 	docs.MustField("state")
-	return &Projection{log, docs, fold, places, poll}
+	return &Projection{log: log, docs: docs, fold: fold, places: places, poll: poll}
 }
 
-// Name is the collection of a generation.
-func (p *Projection) Name(generation int64) string {
+// NameGeneration returns the name of a generation's collection.
+func (p *Projection) NameGeneration(generation int64) string {
 	return fmt.Sprintf("%s.%d", p.docs.Name(), generation)
 }
 
-func (p *Projection) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the projection uses, of its first generation.
+func (p *Projection) ListFootprints() []model.Footprint {
 	out := []model.Footprint{{Collection: p.places, Path: model.Whole, Document: p.docs.Name(), Use: model.Owns}}
-	out = append(out, p.fold.footprints(p.Name(1))...)
+	out = append(out, p.fold.listFootprints(p.NameGeneration(1))...)
 	return append(out, model.Reads.In(p.log.Docs.Name(), "key", "first", "last", "at", "events")...)
 }
 
-func (p *Projection) Indexes() []model.Index {
+// ListIndexes returns the index by which a stream polls, if it polls.
+func (p *Projection) ListIndexes() []model.Index {
 	if p.poll == 0 {
 		return nil
 	}
@@ -72,7 +71,7 @@ func (p *Projection) Indexes() []model.Index {
 	}
 }
 
-// A Pointer says which generations there are. The zero Pointer says that nothing is stored.
+// A Pointer says which generations there are. The zero Pointer isn't stored.
 type Pointer struct {
 	ID               string `bson:"_id"`
 	Live             int64  `bson:"live"` // readers read it
@@ -83,8 +82,10 @@ type Pointer struct {
 	Last             int64  `bson:"last"`    // the greatest generation that there was
 }
 
-// pointer reads the pointer. Without one, Live is the first generation, and Last is 0.
-func (p *Projection) pointer(ctx context.Context, db model.DB) (Pointer, error) {
+// readPointer reads the pointer. If none is stored, Live is the first generation, and
+// Last 0. Each tenant has a pointer of its own.
+func (p *Projection) readPointer(ctx context.Context, db model.DB) (Pointer, error) {
+	// The pointer isn't a keyed document: the tenant is in its _id.
 	id := p.docs.Name()
 	if tenant := core.Tenant(db); tenant != "" {
 		if err := core.CheckTenantNames(ctx, db, p.places); err != nil {
@@ -101,8 +102,11 @@ func (p *Projection) pointer(ctx context.Context, db model.DB) (Pointer, error) 
 	return at, err
 }
 
-// move is the write of a pointer in the place of the one that was read.
-func (p *Projection) move(from, to Pointer) model.Write {
+// movePointer replaces the pointer that was read. If it has changed since, the plan is
+// stale.
+func (p *Projection) movePointer(from, to Pointer) model.Write {
+	// Nothing is stored yet. Another writer that stores the first pointer makes this
+	// insert stale.
 	if from.Last == 0 {
 		doc, err := bson.Marshal(to)
 		id := bson.D{mql.E("_id", to.ID)}
@@ -117,14 +121,17 @@ func (p *Projection) move(from, to Pointer) model.Write {
 			mql.E("buildingRevision", x.BuildingRevision), mql.E("closing", x.Closing), mql.E("last", x.Last),
 		}
 	}
+	// All fields are compared, so no change between the read and this write is lost.
 	w := commands.UpdateOne(p.places, append(bson.D{mql.E("_id", from.ID)}, fields(from)...),
 		mql.Op("$set", fields(to)))
 	w.Done = append(bson.D{mql.E("_id", to.ID)}, fields(to)...)
 	return w
 }
 
-// targets are the generations that take writes of this revision.
-func (p *Projection) targets(at Pointer) (out []int64, err error) {
+// listTargets returns the generations that take writes of this revision. A revision
+// without a generation is refused, except while the live generation closes: then the
+// switch fills the new one.
+func (p *Projection) listTargets(at Pointer) (out []int64, err error) {
 	if at.Building != 0 && at.BuildingRevision == p.fold.Revision {
 		out = append(out, at.Building)
 	}
@@ -150,7 +157,7 @@ type view struct {
 	doc        bson.Raw // as it is stored; nil for none
 }
 
-// A catching is what a catch-up decides from.
+// A catching is the state from which a catch-up decides.
 type catching struct {
 	key     Key
 	pointer Pointer
@@ -158,43 +165,46 @@ type catching struct {
 	commits []bson.Raw
 }
 
-// CatchUp brings a key's documents up to date.
-func (p *Projection) CatchUp(key any) model.Change {
-	k, err := p.log.Key(key)
+// CatchUpKey brings a key's documents up to date.
+func (p *Projection) CatchUpKey(key any) model.Change {
+	k, err := p.log.EncodeKey(key)
 	if err != nil {
 		return commands.RefuseChange(p.docs.Name(), err)
 	}
 	return model.ChangeOf[catching]{
 		Name: "catch up " + p.docs.Name(), Attempts: 8,
 		Read: func(ctx context.Context, db model.DB) (catching, error) {
-			h, err := p.log.head(ctx, db, k)
+			h, err := p.log.readHead(ctx, db, k)
 			if err != nil || h.Last == 0 {
 				return catching{}, err
 			}
-			return p.read(ctx, db, k, h.Last, nil)
+			return p.readViews(ctx, db, k, h.Last, nil)
 		},
-		Decide: p.decide,
+		Decide: p.planCatchUp,
 	}.Change()
 }
 
-// read reads what brings a key's documents up to a version. commit is one that was read before, and ends there, or nil.
-func (p *Projection) read(
+// readViews reads a key's documents that are below a version, and the commits that they
+// lack. commit is the commit that ends at the version, if the caller has it: it saves the
+// read if the documents lack only this one.
+func (p *Projection) readViews(
 	ctx context.Context, db model.DB, k Key, upTo int64, commit bson.Raw,
 ) (c catching, err error) {
 	c.key = k
-	if c.pointer, err = p.pointer(ctx, db); err != nil {
+	if c.pointer, err = p.readPointer(ctx, db); err != nil {
 		return c, err
 	}
-	generations, err := p.targets(c.pointer)
+	generations, err := p.listTargets(c.pointer)
 	if err != nil {
 		return c, err
 	}
+	// The lowest version of all documents decides which commits are read.
 	least := int64(math.MaxInt64)
 	for _, g := range generations {
-		doc, err := p.fold.stored(ctx, db, p.Name(g), k.value)
+		doc, err := p.fold.readStored(ctx, db, p.NameGeneration(g), k.value)
 		var is status
 		if err == nil && doc != nil {
-			is, err = statusOf(doc)
+			is, err = decodeStatus(doc)
 		}
 		if err != nil {
 			return c, err
@@ -207,38 +217,39 @@ func (p *Projection) read(
 		return c, nil
 	}
 	if commit != nil {
-		if h, err := headOf(commit); err == nil && h.First == least+1 {
+		if h, err := decodeHead(commit); err == nil && h.First == least+1 {
 			c.commits = []bson.Raw{commit}
 			return c, nil
 		}
 	}
-	c.commits, err = p.log.commits(k.From(least+1, upTo)).All(ctx, db)
+	c.commits, err = p.log.findCommits(k.MatchFrom(least+1, upTo)).All(ctx, db)
 	return c, err
 }
 
-// decide folds the commits, and writes the documents that they change.
-func (p *Projection) decide(c catching) (model.Plan, error) {
+// planCatchUp folds the commits, and writes the documents that they change.
+func (p *Projection) planCatchUp(c catching) (model.Plan, error) {
 	var steps []model.Step
 	if c.pointer.Last == 0 && len(c.views) > 0 { // so that a later revision knows whose the generation is
 		first := c.pointer
 		first.Last = first.Live
-		steps = append(steps, p.move(c.pointer, first))
+		steps = append(steps, p.movePointer(c.pointer, first))
 	}
+	// Each document is folded by itself, because their versions can differ.
 	for _, v := range c.views {
-		s, err := p.fold.state(v.doc)
+		s, err := p.fold.decodeState(v.doc)
 		if err != nil {
 			return model.Plan{}, err
 		}
 		for _, commit := range c.commits {
-			h, err := headOf(commit)
+			h, err := decodeHead(commit)
 			if err == nil && h.Last > s.Version {
-				s, err = p.log.next(p.fold, c.key, s, commit, maxVersion)
+				s, err = p.log.foldCommit(p.fold, c.key, s, commit, maxVersion)
 			}
 			if err != nil {
 				return model.Plan{}, err
 			}
 		}
-		w, err := p.fold.put(p.Name(v.generation), c.key, s)
+		w, err := p.fold.putState(p.NameGeneration(v.generation), c.key, s)
 		if err != nil {
 			return model.Plan{}, err
 		}
@@ -247,8 +258,8 @@ func (p *Projection) decide(c catching) (model.Plan, error) {
 	return commands.PlanLeaving("a document that is up to date in one generation only", steps...), nil
 }
 
-// Stream is the stream of commits that brings documents up to date.
-func (p *Projection) Stream() model.Stream {
+// MakeStream is the stream of commits that brings documents up to date.
+func (p *Projection) MakeStream() model.Stream {
 	s := model.Stream{
 		Name:       fmt.Sprintf("%s, revision %d", p.docs.Name(), p.fold.Revision),
 		Collection: p.log.Docs.Name(), Places: p.places,
@@ -260,74 +271,78 @@ func (p *Projection) Stream() model.Stream {
 			if commit.Lookup("_id").Type != bson.TypeString { // it carries a tenant, and isn't used here
 				commit, _ = core.WithKeyID(commit, "")
 			}
-			h, err := headOf(commit)
+			h, err := decodeHead(commit)
 			if err != nil {
 				return model.Plan{}, err
 			}
-			k, err := p.keyOf(commit)
+			k, err := p.decodeKey(commit)
 			if err != nil {
 				return model.Plan{}, err
 			}
-			c, err := p.read(ctx, db, k, h.Last, commit)
+			c, err := p.readViews(ctx, db, k, h.Last, commit)
 			if err != nil {
 				return model.Plan{}, err
 			}
-			return p.decide(c)
+			return p.planCatchUp(c)
 		},
 	}
+	// at is the writers' clock, so a poll goes back by the longest delay.
 	if p.poll > 0 {
 		s.Since, s.Overlap = "at", p.poll
 	}
 	return s
 }
 
-func (p *Projection) keyOf(commit bson.Raw) (Key, error) {
+// decodeKey returns the key of a commit.
+func (p *Projection) decodeKey(commit bson.Raw) (Key, error) {
 	typed, err := p.log.key(commit)
 	if err != nil {
 		return Key{}, err
 	}
-	return p.log.Key(typed)
+	return p.log.EncodeKey(typed)
 }
 
-// Load reads a key's document in the live generation. Where there is none, another generation may have come meanwhile.
-func (p *Projection) Load(key any) model.ChangeOf[State] {
-	return reading(p.log, "read "+p.docs.Name()+" of", key, nil,
-		func(ctx context.Context, db model.DB, k Key) (State, error) {
-			at, err := p.pointer(ctx, db)
-			for err == nil {
-				raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-					Collection: p.Name(at.Live), Keyed: true, Filter: commands.MatchID(k.value),
-					Index: model.IDIndex, Deleted: true,
-				}}).One(ctx, db)
-				if err == nil {
-					return p.fold.state(raw)
-				}
-				now, err2 := p.pointer(ctx, db)
-				if err2 != nil || now.Live == at.Live || !errors.Is(err, model.ErrNotFound) {
-					return State{}, cmp.Or(err2, err)
-				}
-				at = now
+// LoadView reads a key's document in the live generation. If there is none, another
+// generation may have become live meanwhile, so it reads the pointer again.
+func (p *Projection) LoadView(key any) model.ChangeOf[State] {
+	read := func(ctx context.Context, db model.DB, k Key) (State, error) {
+		at, err := p.readPointer(ctx, db)
+		for err == nil {
+			raw, err := (&model.Find[bson.Raw]{Query: model.Query{
+				Collection: p.NameGeneration(at.Live), Keyed: true, Filter: commands.MatchID(k.value),
+				Index: model.IDIndex, Deleted: true,
+			}}).One(ctx, db)
+			if err == nil {
+				return p.fold.decodeState(raw)
 			}
-			return State{}, err
-		})
+			now, err2 := p.readPointer(ctx, db)
+			if err2 != nil || now.Live == at.Live || !errors.Is(err, model.ErrNotFound) {
+				return State{}, cmp.Or(err2, err)
+			}
+			at = now
+		}
+		return State{}, err
+	}
+	return makeReading(p.log, "read "+p.docs.Name()+" of", key, nil, read)
 }
 
-// Generations reads the pointer.
-func (p *Projection) Generations() model.ChangeOf[Pointer] {
+// ReadGenerations reads the pointer.
+func (p *Projection) ReadGenerations() model.ChangeOf[Pointer] {
 	return model.ChangeOf[Pointer]{
-		Name: "generations " + p.docs.Name(), Attempts: 1, Read: p.pointer,
+		Name: "generations " + p.docs.Name(), Attempts: 1, Read: p.readPointer,
 		Decide: func(Pointer) (model.Plan, error) { return model.Plan{}, nil },
 	}
 }
 
-// Drop deletes a generation that is not live. One that is being built is given up first.
-func (p *Projection) Drop(generation int64) model.Change {
+// DropGeneration deletes a generation that isn't live. If it is being built, the pointer
+// gives it up first, so that no writer fills it again.
+func (p *Projection) DropGeneration(generation int64) model.Change {
 	if generation < 1 {
 		return commands.RefuseChange(p.docs.Name(),
 			p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
 	}
 	return model.ChangeOf[Pointer]{
-		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.pointer,
+		Name: "drop " + p.docs.Name(), Attempts: 8, Read: p.readPointer,
 		Decide: func(at Pointer) (model.Plan, error) {
 			switch {
 			case generation == at.Live:
@@ -341,10 +356,12 @@ func (p *Projection) Drop(generation int64) model.Change {
 			if generation == at.Building {
 				to := at
 				to.Building, to.BuildingRevision, to.Closing = 0, 0, false
-				steps = append(steps, p.move(at, to))
+				steps = append(steps, p.movePointer(at, to))
 			}
+			// No reader uses the generation any more, so its documents can go one after
+			// the other.
 			steps = append(steps, model.Write{
-				Collection: p.Name(generation), Once: true, Final: true,
+				Collection: p.NameGeneration(generation), Once: true, Final: true,
 				Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
 			return commands.PlanLeaving("some documents of a generation that nobody reads; run Drop again", steps...),

@@ -21,8 +21,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// streamed runs a projection's stream until it has caught up.
-func streamed(ctx context.Context, db *mongo.Database, p *lines, poll bool) error {
+// runStream runs a projection's stream until it has caught up.
+func runStream(ctx context.Context, db *mongo.Database, p *lines, poll bool) error {
 	return p.Stream().Run(ctx, db, model.StreamOptions{Once: true, Poll: poll, Wait: time.Millisecond})
 }
 
@@ -125,7 +125,7 @@ func TestProjectionStream(t *testing.T) {
 						mustRun(t, db, plain.Append(key, at, minute(round), cents(at, 1), bson.NewObjectID()),
 							plain.Append(key, at+2, minute(round), cents(at, 1), bson.NewObjectID()))
 					}
-					if err := streamed(t.Context(), db, listed, poll); err != nil {
+					if err := runStream(t.Context(), db, listed, poll); err != nil {
 						t.Fatal(err)
 					}
 					wantViews(t, db, listed, 1, list)

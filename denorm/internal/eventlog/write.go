@@ -16,14 +16,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Events are the events of one append: how many, and how to make their commit's document, checked.
+// Events are the events of one append.
 type Events struct {
-	N      int
-	Commit func(id string, first, last int64, at time.Time) (bson.Raw, error)
+	// number of events
+	N int
+	// makes the checked document of their commit
+	Encode func(id string, first, last int64, at time.Time) (bson.Raw, error)
 }
 
-// commit encodes a commit after a version.
-func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw, error) {
+// encodeCommit encodes a commit after a version.
+func (l *Log) encodeCommit(k Key, after int64, at time.Time, events Events) (bson.Raw, error) {
+	// The number of the last event. The first event of a key is 1, so version 0 has no
+	// events.
 	last := after + int64(events.N)
 	switch {
 	case events.N == 0:
@@ -34,10 +38,11 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	case after < 0 || last > maxVersion:
 		return nil, l.Docs.Refuse("expected", after, "must be from 0 to 9999999999999999")
 	}
-	raw, err := events.Commit(k.ID(after+1), after+1, last, at)
+	raw, err := events.Encode(k.CommitID(after+1), after+1, last, at)
 	if err != nil {
 		return nil, err
 	}
+	// The shell's types can encode an event as something other than a document.
 	list := raw.Lookup("events")
 	for i, e := range core.Elements(list) {
 		if e.Type != bson.TypeEmbeddedDocument {
@@ -51,8 +56,8 @@ func (l *Log) commit(k Key, after int64, at time.Time, events Events) (bson.Raw,
 	return raw, nil
 }
 
-// opAndTime checks what every append is handed.
-func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
+// checkTokenAndTime checks the arguments of every append.
+func (l *Log) checkTokenAndTime(at time.Time, op bson.ObjectID) error {
 	switch {
 	case op.IsZero():
 		return l.Docs.Refuse("token", nil, commands.NoToken)
@@ -62,16 +67,18 @@ func (l *Log) opAndTime(at time.Time, op bson.ObjectID) error {
 	return nil
 }
 
-// insert is the write of a commit. byID is the error of another commit under its _id, byOp that of another commit of
-// its token.
-func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
+// insertCommit is the write of a commit. byID is the error if another commit has its _id,
+// byOp if another commit has its token.
+func (l *Log) insertCommit(k Key, raw bson.Raw, byID, byOp error) model.Write {
 	id := commands.MatchID(raw.Lookup("_id"))
 	op, events := mql.E("token", raw.Lookup("token")), mql.E("events", mql.Eq(raw.Lookup("events")))
 	token, _ := raw.Lookup("token").ObjectIDOK()
 	return model.Write{
 		Collection: l.Docs.Name(), Index: model.IDIndex, Keyed: true,
 		Model: &mongo.InsertOneModel{Document: raw}, Deleted: true, Token: token,
+		// The same commit of the same token: the insert was sent twice.
 		Done: append(bson.D{id[0]}, op, events),
+		// The first one that is true gives the error.
 		Reasons: []model.Reason{
 			{If: bson.D{id[0], op}, Err: byOp}, {If: id, Err: byID},
 			{If: bson.D{mql.E("key", mql.Eq(k.value)), op}, Err: byOp},
@@ -79,82 +86,95 @@ func (l *Log) insert(k Key, raw bson.Raw, byID, byOp error) model.Write {
 	}
 }
 
-// appending is what an append decides from.
+// An appending is the state from which an append decides.
 type appending struct {
 	Head Head
-	Held bson.Raw // the commit that begins after the expected version, if others have appended
+	// the commit that begins after the expected version; nil if there is none
+	Held bson.Raw
 }
 
-// Append adds events after an expected version.
-func (l *Log) Append(key any, expected int64, at time.Time, op bson.ObjectID, events Events) model.Change {
-	k, err := l.Key(key)
+// AppendEvents adds events after an expected version.
+func (l *Log) AppendEvents(key any, expected int64, at time.Time, op bson.ObjectID, events Events) model.Change {
+	k, err := l.EncodeKey(key)
 	var raw bson.Raw
 	if err == nil {
-		err = l.opAndTime(at, op)
+		err = l.checkTokenAndTime(at, op)
 	}
 	if err == nil {
-		raw, err = l.commit(k, expected, at, events)
+		raw, err = l.encodeCommit(k, expected, at, events)
 	}
 	if err != nil {
 		return commands.RefuseChange(l.Docs.Name(), err)
 	}
+	// One attempt: the caller decided the events from the expected version, so a stale
+	// plan is the caller's.
 	last := expected + int64(events.N)
 	c := model.ChangeOf[appending]{
 		Name: "append " + l.Docs.Name(), Attempts: 1,
 		Read: func(ctx context.Context, db model.DB) (a appending, err error) {
-			if a.Head, err = l.head(ctx, db, k); err == nil && a.Head.Last > expected {
-				a.Held, err = l.commitAt(ctx, db, k, expected+1)
+			if a.Head, err = l.readHead(ctx, db, k); err == nil && a.Head.Last > expected {
+				a.Held, err = l.readCommit(ctx, db, k, expected+1)
 			}
 			return a, err
 		},
-		Decide: func(a appending) (model.Plan, error) { return l.decideAppend(k, expected, raw, a) },
+		Decide: func(a appending) (model.Plan, error) { return l.planAppend(k, expected, raw, a) },
 	}
+	// A snapshot follows when the append passes a multiple of Every.
 	if l.Spec.Every > 0 && last/l.Spec.Every > expected/l.Spec.Every {
 		c.Then = func(appending) *model.Change { return l.thenSnapshot(k) }
 	}
 	return c.Change()
 }
 
-// thenSnapshot returns the change that stores a snapshot, for the Then of a change.
+// thenSnapshot returns the change that writes a snapshot, for the Then of another change.
 func (l *Log) thenSnapshot(k Key) *model.Change {
-	snapshot := l.snapshot(k).Change()
+	snapshot := l.writeSnapshot(k).Change()
 	return &snapshot
 }
 
-func (l *Log) decideAppend(k Key, expected int64, raw bson.Raw, a appending) (model.Plan, error) {
+// planAppend inserts the commit after the expected version. If a commit with the same
+// token and events is there already, the append is applied.
+func (l *Log) planAppend(k Key, expected int64, raw bson.Raw, a appending) (model.Plan, error) {
 	op, _ := raw.Lookup("token").ObjectIDOK()
 	at, _ := raw.Lookup("at").DateTimeOK()
+	// Others have appended, or this append was made by an earlier attempt, whose answer
+	// was lost.
 	if a.Head.Last != expected {
 		if a.Held == nil || !a.Held.Lookup("token").Equal(raw.Lookup("token")) {
-			return model.Plan{}, l.versionError(k, expected, a.Head.Last)
+			return model.Plan{}, l.refuseVersion(k, expected, a.Head.Last)
 		}
 		if !bytes.Equal(a.Held.Lookup("events").Value, raw.Lookup("events").Value) {
-			return model.Plan{}, l.reused(op)
+			return model.Plan{}, l.refuseReused(op)
 		}
 		return model.Plan{Applied: true}, nil
 	}
 	switch {
+	// The unique index would refuse the token too, but after a write.
 	case a.Head.Token == op:
-		return model.Plan{}, l.reused(op)
+		return model.Plan{}, l.refuseReused(op)
 	case bson.DateTime(at) < a.Head.At:
-		return model.Plan{}, l.errorf(stored.ErrEarlier, "the time %s is before the last commit's, %s",
+		return model.Plan{}, l.describeError(stored.ErrEarlier, "the time %s is before the last commit's, %s",
 			model.Shell(bson.DateTime(at)), model.Shell(a.Head.At))
 	}
-	return model.NewPlan(l.insert(k, raw, l.versionError(k, expected, -1), l.reused(op))), nil
+	return model.NewPlan(l.insertCommit(k, raw, l.refuseVersion(k, expected, -1), l.refuseReused(op))), nil
 }
 
-// A Loaded is a state and what it was made of.
+// A Loaded is a state and the snapshot that it was folded from.
 type Loaded struct {
 	State
-	Base    int64 // the version of the snapshot that it was made from; 0 for none
-	Applied bool  // of Decide: its token was found
+	// the snapshot's version; 0 without one
+	Base int64
+	// of DecideEvents: a commit with its token was found
+	Applied bool
 }
 
-// Decide appends what a function decides from the state.
-func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State) (Events, error)) model.ChangeOf[Loaded] {
-	k, err := l.Key(key)
+// DecideEvents appends the events that a function decides from the state.
+func (l *Log) DecideEvents(
+	key any, at time.Time, op bson.ObjectID, decide func(State) (Events, error),
+) model.ChangeOf[Loaded] {
+	k, err := l.EncodeKey(key)
 	if err == nil {
-		err = l.opAndTime(at, op)
+		err = l.checkTokenAndTime(at, op)
 	}
 	if err == nil && decide == nil {
 		err = l.Docs.Refuse("decide", nil, "is nil: give the function that decides the events")
@@ -165,9 +185,9 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 	c := model.ChangeOf[Loaded]{
 		Name: "decide " + l.Docs.Name(), Attempts: 100,
 		Read: func(ctx context.Context, db model.DB) (Loaded, error) {
-			s, err := l.loadFor(ctx, db, k, op)
+			s, err := l.loadForToken(ctx, db, k, op)
 			if err == nil && !s.Applied && s.Base > 0 { // the commits before it were not read
-				s.Applied, err = l.applied(ctx, db, k, op)
+				s.Applied, err = l.hasToken(ctx, db, k, op)
 			}
 			return s, err
 		},
@@ -179,18 +199,21 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 			if err != nil || events.N == 0 {
 				return model.Plan{}, err
 			}
+			// Times never decrease within a key: LoadAsOf depends on it.
 			when := at
 			if s.Version > 0 && when.Before(s.At.Time()) {
 				when = s.At.Time() // another writer's clock is ahead
 			}
-			raw, err := l.commit(k, s.Version, when, events)
+			raw, err := l.encodeCommit(k, s.Version, when, events)
 			if err != nil {
 				return model.Plan{}, err
 			}
-			return model.NewPlan(l.insert(k, raw, model.ErrStale, model.ErrStale)), nil
+			return model.NewPlan(l.insertCommit(k, raw, model.ErrStale, model.ErrStale)), nil
 		},
 	}
 	if l.Spec.Every > 0 {
+		// The state says how many events a read has to fold. With Every of them, a
+		// snapshot pays.
 		c.Then = func(s Loaded) *model.Change {
 			behind := s.Version - s.Base
 			if !s.Applied {
@@ -205,11 +228,11 @@ func (l *Log) Decide(key any, at time.Time, op bson.ObjectID, decide func(State)
 	return c
 }
 
-// applied reports whether a commit of the token is there.
-func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID) (bool, error) {
+// hasToken reports whether the key has a commit with the token.
+func (l *Log) hasToken(ctx context.Context, db model.DB, k Key, op bson.ObjectID) (bool, error) {
 	_, err := (&model.Find[bson.Raw]{Query: model.Query{
 		Collection: l.Docs.Name(), Keyed: true, Filter: bson.D{mql.E("key", mql.Eq(k.value)), mql.E("token", op)},
-		Projection: bson.D{mql.E("_id", 1)}, Index: l.opIndex().Name, Deleted: true,
+		Projection: bson.D{mql.E("_id", 1)}, Index: l.makeTokenIndex().Name, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
 		return false, nil
@@ -217,44 +240,49 @@ func (l *Log) applied(ctx context.Context, db model.DB, k Key, op bson.ObjectID)
 	return err == nil, err
 }
 
-// Snapshot writes the snapshot of a key's newest state.
-func (l *Log) Snapshot(key any) model.ChangeOf[Loaded] {
-	k, err := l.Key(key)
+// WriteSnapshot writes the snapshot of a key's newest state.
+func (l *Log) WriteSnapshot(key any) model.ChangeOf[Loaded] {
+	k, err := l.EncodeKey(key)
 	if err == nil && l.Spec.Every == 0 {
 		err = l.Docs.Refuse("Snapshots", nil, "the spec has no Snapshots: declare their collection")
 	}
 	if err != nil {
 		return commands.RefuseChangeOf[Loaded](l.Docs.Name(), err)
 	}
-	return l.snapshot(k)
+	return l.writeSnapshot(k)
 }
 
-func (l *Log) snapshot(k Key) model.ChangeOf[Loaded] {
+// writeSnapshot is [Log.WriteSnapshot] of an encoded key.
+func (l *Log) writeSnapshot(k Key) model.ChangeOf[Loaded] {
 	return model.ChangeOf[Loaded]{
 		Name: "snapshot " + l.Docs.Name(), Attempts: 8,
-		Read: func(ctx context.Context, db model.DB) (Loaded, error) { return l.load(ctx, db, k) },
+		Read: func(ctx context.Context, db model.DB) (Loaded, error) { return l.loadState(ctx, db, k) },
 		Decide: func(s Loaded) (model.Plan, error) {
+			// The snapshot is the newest state already.
 			if s.Version == s.Base {
 				return model.Plan{}, nil
 			}
-			w, err := l.Fold.put(l.Fold.Docs.Name(), k, s.State)
+			w, err := l.Fold.putState(l.Fold.Docs.Name(), k, s.State)
 			return model.NewPlan(w), err
 		},
 	}
 }
 
-// put is the write of a state that replaces an older one: of a lower revision, or of this one and a lower version.
-func (f Fold) put(collection string, k Key, s State) (model.Write, error) {
+// putState is the upsert of a state. It replaces a state of a lower revision, or of the
+// same revision and a lower version. So an old writer can't overwrite a newer state.
+func (f Fold) putState(collection string, k Key, s State) (model.Write, error) {
 	raw, err := f.Encode(k.typed, s)
 	if err != nil {
 		return model.Write{}, err
 	}
+	// is compares the stored state with this one: the revision first, then the version.
 	is := func(revision, version string) bson.E {
 		return mql.E("$or", bson.A{
 			bson.D{mql.E("revision", mql.Op(revision, f.Revision))},
 			bson.D{mql.E("revision", f.Revision), mql.E("version", mql.Op(version, s.Version))},
 		})
 	}
+	// An upsert takes the _id from its filter.
 	var set bson.D
 	elems, err := raw.Elements()
 	if err != nil {
