@@ -82,9 +82,9 @@ func NewOutlier[D, K, E any](
 	}
 	o := outlier.Declare(owners.Docs(), path, reflect.TypeFor[E](), overflow.in, outlier.Spec(spec))
 	out := &Outlier[D, K, E]{model.Parts{}, owners, overflow, o}
-	out.Parts = model.NewParts(o.Indexes, o.Relations, o.Checks, o.Footprints).
+	out.Parts = model.NewParts(o.ListIndexes, o.ListRelations, o.ListChecks, o.ListFootprints).
 		WithDocs(owners.Docs(), overflow.buckets.Docs()).WithKeys(model.KeyedDocs{Collection: overflow.buckets.Name()}).
-		WithReactions(o.Reactions)
+		WithReactions(o.MakeReactions)
 	return out
 }
 
@@ -99,7 +99,7 @@ func NewOutlier[D, K, E any](
 // that begins an overflow document costs one more command, because Append then reads the
 // owner again. The first element that doesn't fit costs five commands.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change {
-	return x.o.Append(owner, element)
+	return x.o.AppendElement(owner, element)
 }
 
 // Remove returns the change that removes the element with this key from the owner's
@@ -110,7 +110,7 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change {
 // Cost: one or two reads, and one write of one document. In a transaction, a read of
 // overflow takes one more command.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change {
-	return x.o.Remove(owner, key)
+	return x.o.RemoveElement(owner, key)
 }
 
 // Delete returns the plan that deletes an owner and then its overflow documents. It can
@@ -119,7 +119,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change {
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
-	return x.o.Delete(commands.AdoptWrite(x.owners.Delete(owner)), owner)
+	return x.o.DeleteOwner(commands.AdoptWrite(x.owners.Delete(owner)), owner)
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A
@@ -128,7 +128,7 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 //
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
-	pipeline, err := x.o.Elements(owner)
+	pipeline, err := x.o.FindElements(owner)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
@@ -138,7 +138,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // Cost: one command. It finds the owner by _id, and overflow documents by
 // [Bucket].Indexes.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
-	pipeline, err := x.o.Holding(owner, key)
+	pipeline, err := x.o.FindHolding(owner, key)
 	return aggregateByID[E](x.overflow.buckets, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
@@ -158,7 +158,7 @@ func aggregateByID[R, D, K any](
 //
 // Cost: one command, by _id in each collection. It reads the owner's overflow documents.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
-	pipeline, err := x.o.Count(owner)
+	pipeline, err := x.o.CountElements(owner)
 	return aggregateByID[OutlierCount](x.owners, x.owners.Name(), x.overflow.in.ListKeyed(), pipeline, err)
 }
 
@@ -170,7 +170,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[OutlierCount] {
 // Cost: a scan for owners with such arrays, in batches of 10. Each owner costs one
 // command, and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
-	return x.o.Split()
+	return x.o.MakeSplitJob()
 }
 
 // Settle returns the job that moves array elements beyond OutlierSpec.Max to the
@@ -183,5 +183,5 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 //
 // Cost: that of [Outlier.Split], and a read of the owners' overflow.
 func (x *Outlier[D, K, E]) Settle() model.Job {
-	return x.o.Settle()
+	return x.o.MakeSettleJob()
 }

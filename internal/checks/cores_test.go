@@ -32,6 +32,7 @@ var finishedCores = []string{
 	"denorm/internal/normalized",
 	"denorm/internal/numbered",
 	"denorm/internal/outbox",
+	"denorm/internal/outlier",
 	"denorm/internal/proximity",
 	"denorm/internal/rollup",
 	"denorm/internal/slots",

@@ -14,52 +14,61 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An fault is what is wrong with an owner.
+// A fault is what is wrong with an owner.
 type fault string
 
 const (
-	unsplitFault   fault = "unsplit"   // its array is over Max, and was not split
-	oversizedFault fault = "oversized" // its array is over Max, though there is overflow: other code pushed into it
-	unflaggedFault fault = "unflagged" // it has overflow, and no flag: readers miss it
-	// a Split that was cut has left overflow documents, and the array was shortened since
+	// the array is over Max, and has no overflow: run MakeSplitJob
+	unsplitFault fault = "unsplit"
+	// the array is over Max although there is overflow: other code pushed into it
+	oversizedFault fault = "oversized"
+	// there is overflow without the flag, so readers miss it
+	unflaggedFault fault = "unflagged"
+	// a split that crashed has left overflow documents, and the array was shortened since
 	leftoverFault fault = "leftover"
 )
 
-func (o *Outlier) Checks() []model.Check {
+// ListChecks returns the checks of flags, of arrays over Max, and of overflow without an
+// owner.
+func (o *Outlier) ListChecks() []model.Check {
 	place := o.docs.Name() + "." + o.path
 	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
 	return commands.MarkChecksKeyed([]model.Check{{
 		Name: flags, Collection: o.docs.Name(), Age: time.Minute,
 		Rule:     "an owner with overflow has the flag, unless a Split of its array is in progress",
-		Pipeline: o.check(unflaggedFault, leftoverFault), Tell: found.DescribeRows(drift.tell),
-		Mend: found.MendRows(flags, o.docs.Name(), o.repair),
+		Pipeline: o.findFaults(unflaggedFault, leftoverFault), Tell: found.DescribeRows(drift.describeFinding),
+		Mend: found.MendRows(flags, o.docs.Name(), o.planRepair),
 	}, {
 		Name: place + ": arrays over Max", Collection: o.docs.Name(),
 		Rule:     fmt.Sprintf("an owner's array holds at most %d elements", o.spec.Max),
-		Pipeline: o.check(unsplitFault, oversizedFault), Tell: found.DescribeRows(drift.tell),
+		Pipeline: o.findFaults(unsplitFault, oversizedFault), Tell: found.DescribeRows(drift.describeFinding),
 	}, {
 		Name: orphans, Collection: o.in.Docs.Name(), Rule: "an overflow document has an owner",
-		Pipeline: o.orphans(), Tell: found.DescribeRows(orphan.tell),
+		Pipeline: o.findOrphans(), Tell: found.DescribeRows(orphan.describeFinding),
 		Mend: found.MendRows(orphans, o.in.Docs.Name(), o.deleteOrphans),
 	}}, o.in.ListKeyed()...)
 }
 
-// An drift is an owner whose array, flag and overflow don't go together.
+// A drift is an owner whose array, flag and overflow don't fit together.
 type drift struct {
 	Fault fault         `bson:"fault"`
-	ID    bson.RawValue `bson:"_id"`   // of the owner
-	N     int64         `bson:"n"`     // how many elements its array holds
-	Pages []page        `bson:"pages"` // its overflow documents; none where the flag is set
+	ID    bson.RawValue `bson:"_id"` // of the owner
+	N     int64         `bson:"n"`   // how many elements its array holds
+	// its overflow documents; none if the flag is set
+	Pages []page `bson:"pages"`
 }
 
-// An page is an overflow document of an owner without the flag.
+// A page is an overflow document of an owner without the flag.
 type page struct {
-	ID    string `bson:"_id"`
-	Split int64  `bson:"split"` // how long the array was that a Split wrote it from; 0 for one that was appended to
-	Held  bool   `bson:"held"`  // all of its elements are in the owner's array
+	ID string `bson:"_id"`
+	// the length of the array that a split wrote it from; 0 if an append wrote it
+	Split int64 `bson:"split"`
+	// all its elements are in the owner's array
+	Held bool `bson:"held"`
 }
 
-func (d drift) tell(f *model.Finding) {
+// describeFinding shows the fault and the numbers.
+func (d drift) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID,
 		fmt.Sprintf("%s: its array holds %d elements, and there are overflow documents without the flag: %d",
 			d.Fault, d.N, len(d.Pages))
@@ -71,7 +80,7 @@ func (d drift) tell(f *model.Finding) {
 	}
 }
 
-// An orphan is an overflow document whose owner is not there.
+// An orphan is an overflow document without an owner.
 type orphan struct {
 	ID    bson.RawValue `bson:"_id"`
 	Owner bson.RawValue `bson:"key"`
@@ -79,13 +88,14 @@ type orphan struct {
 	Bytes bson.RawValue `bson:"bytes"`
 }
 
-func (d orphan) tell(f *model.Finding) {
+func (d orphan) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the owner %s doesn't exist", model.Shell(d.Owner))
 }
 
-// check is the pipeline over the owners that finds these faults; an owner has one at most. A page counts as a Split's
-// if it has its stamp.
-func (o *Outlier) check(faults ...fault) mongo.Pipeline {
+// findFaults is the pipeline of the owners with one of these faults. An owner has at most
+// one fault: the first branch that is true. A page counts as a split's if it has the
+// field split.
+func (o *Outlier) findFaults(faults ...fault) mongo.Pipeline {
 	lookup := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	args := lookup[0].Value.(bson.D)
 	held := mql.Op("$setIsSubset", bucket.ListItems(), "$$kept")
@@ -112,7 +122,7 @@ func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 		branch(leftoverFault, mql.Op("$gt", mql.Op("$size", "$pages"), 0)),
 	}}, {Key: "default", Value: mql.Literal("")}})
 	return mongo.Pipeline{
-		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged())),
+		mql.Project(mql.E("kept", o.listKept()), mql.E("flagged", o.hasFlag())),
 		lookup,
 		mql.Project(mql.E("n", mql.Op("$size", "$kept")), mql.E("flagged", 1), mql.E("pages._id", 1),
 			mql.E("pages.split", 1),
@@ -123,7 +133,8 @@ func (o *Outlier) check(faults ...fault) mongo.Pipeline {
 	}
 }
 
-func (o *Outlier) orphans() mongo.Pipeline {
+// findOrphans is the pipeline of overflow documents without an owner.
+func (o *Outlier) findOrphans() mongo.Pipeline {
 	find := mql.Lookup(o.docs.Name(), "key", "_id", "owner")
 	find[0].Value = append(find[0].Value.(bson.D), bson.E{
 		Key:   "pipeline",
@@ -138,8 +149,8 @@ func (o *Outlier) orphans() mongo.Pipeline {
 	}
 }
 
-// repair is the plan that mends missing flags, and what a Split left.
-func (o *Outlier) repair(rows []drift) model.Plan {
+// planRepair sets missing flags, and deletes what a split left.
+func (o *Outlier) planRepair(rows []drift) model.Plan {
 	var steps []model.Step
 	for i, d := range rows {
 		switch {
@@ -153,7 +164,7 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 				},
 			})
 		case d.Fault == leftoverFault:
-			steps = append(steps, o.discard(d.Pages)...)
+			steps = append(steps, o.discardLeftovers(d.Pages)...)
 		default:
 			reason := fmt.Sprintf("%q isn't a problem that this check finds: pass the findings unchanged",
 				commands.Shorten(string(d.Fault)))
@@ -163,9 +174,9 @@ func (o *Outlier) repair(rows []drift) model.Plan {
 	return commands.PlanLeaving("some owners repaired; the next check finds the others", steps...)
 }
 
-// discard deletes the pages that a Split left, if all that is on them is in the array. Without a key, elements that are
-// equal can be two.
-func (o *Outlier) discard(pages []page) (steps []model.Step) {
+// discardLeftovers deletes the pages that a split left, if the array has all their
+// elements. Without a key, two equal elements can't be told apart, so nothing is deleted.
+func (o *Outlier) discardLeftovers(pages []page) (steps []model.Step) {
 	if o.in.Spec.ElementKey == "" {
 		return nil
 	}
@@ -181,6 +192,8 @@ func (o *Outlier) discard(pages []page) (steps []model.Step) {
 	return steps
 }
 
+// deleteOrphans deletes overflow documents without an owner, unless an element was added
+// or removed since.
 func (o *Outlier) deleteOrphans(rows []orphan) model.Plan {
 	return found.PlanWrites(rows, "some overflow documents without an owner deleted; the next check finds the others",
 		func(i int, d orphan) model.Write {

@@ -1,5 +1,44 @@
-// Package outlier is what is behind denorm.Outlier: it keeps the first elements of an owner in it, and the others in
-// buckets.
+// Package outlier is the core of denorm.Outlier (denorm/outlier.go): the first elements
+// of an owner are in its array, and the others in overflow documents, which are buckets
+// (package bucket) whose key is the owner's _id. The shell passes the List methods to
+// model.Parts. Stores call MakeReactions, audits call ListChecks.
+//
+// # Stored form
+//
+// A book with Max 2 and Flag hasMore, and its overflow in a Bucket with Max 2:
+//
+//	books     {_id: 7, buyers: [{id: "a"}, {id: "b"}], hasMore: true}
+//	overflow  {_id: "…7#0000000000", key: 7, seq: 0, n: 2, items: [{id: "c"}, {id: "d"}], …}
+//	overflow  {_id: "…7#0000000001", key: 7, seq: 1, n: 1, items: [{id: "e"}], …}
+//
+// Without the flag the array has all elements. With the flag the array takes no more: new
+// elements go to the overflow. An overflow document that MakeSplitJob wrote has the field
+// split, the length of the array then.
+//
+// # Protocol of AppendElement
+//
+//  1. Read the owner, then the newest overflow document if it may be needed. In this order,
+//     because MakeSplitJob writes the overflow before it shortens the array.
+//  2. If the array has room and the flag isn't set, push the element. Otherwise:
+//  3. Set the flag, if the array is still full.
+//  4. Append to the overflow (bucket.PlanAppend).
+//  5. If 4 opened an overflow document outside a transaction, read the owner again. If it was
+//     deleted meanwhile, delete the document. In a transaction, the owner is written twice
+//     instead, so that the transaction conflicts with a deletion.
+//
+// # Protocol of the jobs
+//
+// MakeSplitJob is for arrays over Max without the flag. It writes overflow documents for
+// the end of the array, then cuts the array and sets the flag in one update, if the end
+// is as it was read. MakeSettleJob does the same for arrays over Max with the flag: it
+// appends what the overflow lacks.
+//
+// # What a crash leaves
+//
+// After 3, a flag without overflow: the next append writes it. In MakeSplitJob, overflow
+// documents of an array that still has all elements: the next run replaces them. If the
+// array was shortened since, they are leftovers, which the first check deletes. After the
+// deletion of an owner, overflow without an owner, which the third check deletes.
 package outlier
 
 import (
@@ -16,7 +55,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An Outlier is a declaration of denorm.Outlier without its types.
+// Outlier is the non-generic core of denorm.Outlier.
 type Outlier struct {
 	docs *core.Docs // the owners
 	path string
@@ -24,16 +63,17 @@ type Outlier struct {
 	in   *bucket.Buckets // the overflow
 }
 
-// An Spec is a denorm.OutlierSpec.
+// A Spec is a denorm.OutlierSpec.
 type Spec struct {
 	Max      int
 	MaxBytes int64
 	Flag     string
 }
 
-// Declare checks a declaration, and panics if it doesn't fit the documents.
+// Declare checks a declaration. It panics with a *model.DeclarationError if the
+// declaration doesn't fit the documents.
 func Declare(owners *core.Docs, path string, element reflect.Type, overflow *bucket.Buckets, spec Spec) *Outlier {
-	o := &Outlier{owners, path, spec, overflow}
+	o := &Outlier{docs: owners, path: path, spec: spec, in: overflow}
 	array := o.docs.CheckArray(o.path)
 	place := core.Place(fmt.Sprintf("NewOutlier of %s.%s", o.docs.Name(), o.path))
 	switch {
@@ -62,49 +102,54 @@ func Declare(owners *core.Docs, path string, element reflect.Type, overflow *buc
 	return o
 }
 
-func (o *Outlier) flagIndex() model.Index {
+// makeFlagIndex returns the index of the owners with overflow. It is partial, because
+// most owners have none.
+func (o *Outlier) makeFlagIndex() model.Index {
 	x := commands.MakeIndex(o.docs.Name(), "owners that have overflow", mql.E(o.spec.Flag, 1), mql.E("_id", 1))
 	x.Partial = bson.D{{Key: o.spec.Flag, Value: true}}
 	return x
 }
 
-func (o *Outlier) Indexes() []model.Index {
+// ListIndexes returns the index of flags, and the index of the overflow of an owner.
+func (o *Outlier) ListIndexes() []model.Index {
 	x := o.in.MakeKeyIndex()
 	if o.in.Spec.ElementKey == "" {
 		x = commands.MakeIndex(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
 	}
-	return []model.Index{o.flagIndex(), x}
+	return []model.Index{o.makeFlagIndex(), x}
 }
 
-// list is the expression of the array, or an empty one.
-func (o *Outlier) list() bson.D { return mql.List(o.path) }
+// listKept is the expression of the array, or of an empty one.
+func (o *Outlier) listKept() bson.D { return mql.List(o.path) }
 
-func (o *Outlier) flagged() bson.D { return mql.Op("$eq", "$"+o.spec.Flag, true) }
+// hasFlag is the expression that the flag is set.
+func (o *Outlier) hasFlag() bson.D { return mql.Op("$eq", "$"+o.spec.Flag, true) }
 
-// keyPath is the path of the elements' keys.
+// keyPath returns the path of the elements' keys.
 func (o *Outlier) keyPath() string { return o.path + "." + o.in.Spec.ElementKey }
 
-// keys is the expression of the elements' keys.
-func (o *Outlier) keys() bson.D {
+// listKeys is the expression of the keys of the array's elements.
+func (o *Outlier) listKeys() bson.D {
 	return mql.Cond(mql.Op("$isArray", "$"+o.path), "$"+o.keyPath(), bson.A{})
 }
 
-// isUnflagged is the condition of the owners without the flag.
+// isUnflagged is the condition that the flag isn't set.
 func (o *Outlier) isUnflagged() bson.E { return mql.E(o.spec.Flag, mql.Op("$ne", true)) }
 
-// position is the path of an element by its place.
-func (o *Outlier) position(n int) string { return fmt.Sprintf("%s.%d", o.path, n) }
+// elementPath returns the path of the element at an index. A filter on it asks how long
+// the array is.
+func (o *Outlier) elementPath(n int) string { return fmt.Sprintf("%s.%d", o.path, n) }
 
-// Relations says that overflow documents name their owners.
-func (o *Outlier) Relations() []model.Relation {
+// ListRelations says that overflow documents name their owners.
+func (o *Outlier) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: o.in.Docs.Name(), FromPath: "key", To: o.docs.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ExactlyOne, Label: "overflow",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (o *Outlier) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (o *Outlier) ListFootprints() []model.Footprint {
 	return slices.Concat(
 		model.Writes.In(o.docs.Name(), model.Whole),
 		model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.ListFootprints(),

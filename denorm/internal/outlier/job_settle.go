@@ -12,11 +12,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Settle moves what other code pushed over the bound to the end of the overflow.
-func (o *Outlier) Settle() model.Job {
+// MakeSettleJob is the job that moves elements which other code pushed over Max to the
+// end of the overflow.
+func (o *Outlier) MakeSettleJob() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.ListKeyed(),
-		Filter: o.oversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.crowd(),
+		Filter: o.matchOversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.readCrowded(),
 		Plan: commands.PlanBatches("elements that both the overflow and the array hold; the next run removes them "+
 			"from the array",
 			o.settleOwner),
@@ -27,16 +28,16 @@ func (o *Outlier) Settle() model.Job {
 	return j
 }
 
-// oversized matches the owners whose array is over Max although there is overflow.
-func (o *Outlier) oversized() bson.D {
+// matchOversized matches the owners whose array is over Max although there is overflow.
+func (o *Outlier) matchOversized() bson.D {
 	return bson.D{
 		{Key: o.spec.Flag, Value: true},
-		{Key: o.position(o.spec.Max), Value: mql.Exists(true)},
+		{Key: o.elementPath(o.spec.Max), Value: mql.Exists(true)},
 	}
 }
 
-// A crowded owner is one that is over Max, and of its overflow documents the numbers, and the elements that its array
-// has too.
+// A crowded is an owner that is over Max, with the numbers of its overflow documents and
+// their elements that the array has too.
 type crowded struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Kept  []bson.RawValue `bson:"kept"`
@@ -46,8 +47,8 @@ type crowded struct {
 	} `bson:"pages"`
 }
 
-// crowd are the stages that read crowded owners.
-func (o *Outlier) crowd() mongo.Pipeline {
+// readCrowded returns the stages that read crowded owners.
+func (o *Outlier) readCrowded() mongo.Pipeline {
 	stage := mql.Lookup(o.in.Docs.Name(), "_id", "key", "pages")
 	same := mql.Op("$filter", bson.D{
 		{Key: "input", Value: bucket.ListItems()}, {Key: "as", Value: "item"},
@@ -58,12 +59,13 @@ func (o *Outlier) crowd() mongo.Pipeline {
 		bson.E{Key: "pipeline", Value: mongo.Pipeline{mql.Project(mql.E("seq", 1), mql.E("items", same))}},
 	)
 	return mongo.Pipeline{
-		mql.Project(mql.E("kept", o.list()), mql.E("keys", o.keys())), stage, mql.Op("$unset", "keys"),
+		mql.Project(mql.E("kept", o.listKept()), mql.E("keys", o.listKeys())), stage, mql.Op("$unset", "keys"),
 	}
 }
 
-// settleOwner are the steps for one owner: overflow documents after the last one for what isn't there already, and then
-// the array.
+// settleOwner returns the steps for one owner: overflow documents for the elements that
+// the overflow lacks, after the last one, and then the shorter array. An element that
+// both have with different fields is refused, because one of them would be lost.
 func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 	var owner crowded
 	if err := bson.Unmarshal(doc, &owner); err != nil {
@@ -85,7 +87,7 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 			}
 		}
 	}
-	keep := o.keep(owner.Kept)
+	keep := o.countKept(owner.Kept)
 	hold(owner.Kept[:keep])
 	for _, page := range owner.Pages {
 		next = max(next, page.Seq+1)
@@ -103,13 +105,13 @@ func (o *Outlier) settleOwner(doc bson.Raw) ([]model.Step, error) {
 			move = append(move, e)
 			held[name(e.ID)] = item
 		case !bytes.Equal(there.Value, item.Value):
-			return nil, o.docs.Refuse(o.position(keep+i), model.Shell(e.ID),
+			return nil, o.docs.Refuse(o.elementPath(keep+i), model.Shell(e.ID),
 				"is stored twice with different fields: remove one of the two")
 		}
 	}
-	steps, err := o.splitPages(key, id, next, move, len(owner.Kept))
+	steps, err := o.writePages(key, id, next, move, len(owner.Kept))
 	if err != nil {
 		return nil, err
 	}
-	return append(steps, o.shorten(id, keep, owner.Kept, true)), nil
+	return append(steps, o.shortenArray(id, keep, owner.Kept, true)), nil
 }

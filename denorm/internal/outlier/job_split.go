@@ -11,25 +11,26 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Split moves what arrays hold over the bound into overflow documents.
-func (o *Outlier) Split() model.Job {
+// MakeSplitJob is the job that moves the elements over Max into overflow documents.
+func (o *Outlier) MakeSplitJob() model.Job {
 	return model.Job{Name: "outlier " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
-		Filter: o.unsplit(), Projection: bson.D{{Key: o.path, Value: 1}},
+		Filter: o.matchUnsplit(), Projection: bson.D{{Key: o.path, Value: 1}},
 		Plan: commands.PlanBatches("overflow documents of an array that still holds all elements; the next run "+
 			"completes them",
 			o.splitOwner),
 	}}}
 }
 
-// unsplit matches the owners whose array outgrew Max without overflow.
-func (o *Outlier) unsplit() bson.D {
+// matchUnsplit matches the owners whose array has outgrown Max without overflow.
+func (o *Outlier) matchUnsplit() bson.D {
 	return bson.D{
-		{Key: o.position(o.spec.Max), Value: mql.Exists(true)}, o.isUnflagged(),
+		{Key: o.elementPath(o.spec.Max), Value: mql.Exists(true)}, o.isUnflagged(),
 	}
 }
 
-// splitOwner are the steps for one owner: an overflow document for each part of what is over, and then the array.
+// splitOwner returns the steps for one owner: overflow documents for the elements over
+// Max, and then the shorter array.
 func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
 	v, err := stored.ValueAt(o.docs, doc, o.path)
 	if err != nil {
@@ -41,7 +42,7 @@ func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
 	if err != nil || len(list) <= o.spec.Max {
 		return nil, err
 	}
-	keep := o.keep(list)
+	keep := o.countKept(list)
 	move := make([]bucket.Element, 0, len(list)-keep)
 	for _, item := range list[keep:] {
 		e, err := o.in.EncodeElement(key, item)
@@ -50,25 +51,26 @@ func (o *Outlier) splitOwner(doc bson.Raw) (steps []model.Step, _ error) {
 		}
 		move = append(move, e)
 	}
-	if steps, err = o.splitPages(key, id, 0, move, len(list)); err != nil {
+	if steps, err = o.writePages(key, id, 0, move, len(list)); err != nil {
 		return nil, err
 	}
-	return append(steps, o.shorten(id, keep, list, false)), nil
+	return append(steps, o.shortenArray(id, keep, list, false)), nil
 }
 
-// splitPages are the writes of as few overflow documents as hold these elements of an array, from a number on.
-func (o *Outlier) splitPages(
+// writePages returns the writes of as few overflow documents as possible for these
+// elements of an array, with numbers from seq.
+func (o *Outlier) writePages(
 	key any, id bson.RawValue, seq int64, move []bucket.Element, length int,
 ) (steps []model.Step, _ error) {
 	for len(move) > 0 {
 		n, bytes := 0, int64(0)
 		for n < len(move) && n < o.in.Spec.Max {
-			if bytes += int64(len(move[n].Item.Value)); n > 0 && bytes > o.pageBytes() {
+			if bytes += int64(len(move[n].Item.Value)); n > 0 && bytes > o.maxPageBytes() {
 				break
 			}
 			n++
 		}
-		w, err := o.splitPage(key, id, seq, move[:n], length)
+		w, err := o.writePage(key, id, seq, move[:n], length)
 		if err != nil {
 			return nil, err
 		}
@@ -77,8 +79,8 @@ func (o *Outlier) splitPages(
 	return steps, nil
 }
 
-// keep is how many elements stay in the array.
-func (o *Outlier) keep(list []bson.RawValue) int {
+// countKept returns how many elements stay in the array.
+func (o *Outlier) countKept(list []bson.RawValue) int {
 	var bytes int64
 	for i, item := range list {
 		if item.Type == bson.TypeEmbeddedDocument {
@@ -91,15 +93,16 @@ func (o *Outlier) keep(list []bson.RawValue) int {
 	return len(list)
 }
 
-// pageBytes is how much a Split puts into one document. Without a bound of the Bucket's it leaves room for the command.
-func (o *Outlier) pageBytes() int64 {
+// maxPageBytes returns how many bytes a split puts into one document. Without MaxBytes of
+// the Bucket it is half of the limit, so that a command has room for the document.
+func (o *Outlier) maxPageBytes() int64 {
 	if o.in.Spec.MaxBytes > 0 {
 		return o.in.Spec.MaxBytes
 	}
 	return stored.MaxBytes / 2
 }
 
-// ownerKey is an owner's _id as the key of buckets.
+// ownerKey returns an owner's _id as the key of buckets.
 func (o *Outlier) ownerKey(id bson.RawValue) (any, error) {
 	switch id.Type {
 	case bson.TypeString:
@@ -114,9 +117,10 @@ func (o *Outlier) ownerKey(id bson.RawValue) (any, error) {
 	return nil, o.docs.Refuse("_id", id, "has a type that can't be the key of the Bucket")
 }
 
-// splitPage is the upsert of an overflow document. It replaces what a Split of a shorter array left under this number,
-// if it begins as this one does; what a Split of the same array left is the same.
-func (o *Outlier) splitPage(
+// writePage is the upsert of an overflow document. It replaces the document that a split
+// of a shorter array left under this number, if both begin with the same element. A split
+// of the same array has left the same document.
+func (o *Outlier) writePage(
 	key any, id bson.RawValue, seq int64, page []bucket.Element, length int,
 ) (model.Write, error) {
 	bucket, err := o.in.MakeID(key, "", seq)
@@ -146,17 +150,18 @@ func (o *Outlier) splitPage(
 	return w, nil
 }
 
-// shorten is the write that cuts off the array what is in the overflow, and says so, if its end is as it was read.
-func (o *Outlier) shorten(id bson.RawValue, keep int, list []bson.RawValue, flagged bool) model.Write {
+// shortenArray is the write that cuts the elements in the overflow off the array and sets
+// the flag, if the end of the array is as it was read.
+func (o *Outlier) shortenArray(id bson.RawValue, keep int, list []bson.RawValue, flagged bool) model.Write {
 	end, flag := mql.A(list[keep:]), mql.E(o.spec.Flag, true)
 	is, done := flag, bson.D(nil)
 	if !flagged {
 		is, done = o.isUnflagged(), append(commands.MatchID(id), flag)
 	}
 	w := commands.UpdateIf(o.docs.Name(),
-		append(commands.MatchID(id), is, mql.E(o.position(o.spec.Max), mql.Exists(true)),
+		append(commands.MatchID(id), is, mql.E(o.elementPath(o.spec.Max), mql.Exists(true)),
 			// One more than was read, so that a longer array differs.
-			mql.E("$expr", mql.Op("$eq", mql.Op("$slice", o.list(), keep, len(end)+1), mql.Literal(end))),
+			mql.E("$expr", mql.Op("$eq", mql.Op("$slice", o.listKept(), keep, len(end)+1), mql.Literal(end))),
 		),
 		append(mql.Set(flag),
 			mql.E("$push", bson.D{{

@@ -8,9 +8,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// pages is the stage that adds to each owner its overflow documents that a filter matches, if "flagged" says that there
-// are any. The $expr stands alone: DocumentDB serves a $match beside it by no index.
-func (o *Outlier) pages(filter bson.D, more ...bson.D) bson.D {
+// lookupPages is the stage that adds to each owner the overflow documents that a filter
+// matches, if the owner's field flagged is true. The $expr is a stage of its own, because
+// DocumentDB uses no index for a $match with both.
+func (o *Outlier) lookupPages(filter bson.D, more ...bson.D) bson.D {
 	inner := mongo.Pipeline{
 		mql.Match(filter...),
 		mql.Match(mql.E("$expr", mql.Op("$eq", "$$flagged", true))),
@@ -22,17 +23,20 @@ func (o *Outlier) pages(filter bson.D, more ...bson.D) bson.D {
 	}}}
 }
 
-// all are the stages of an owner's elements, of the pages that a filter matches. The owner goes through twice, once for
-// its array and once for its pages: so both come in order, as one stream, from one reading of the owner.
-func (o *Outlier) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
+// findAllElements returns the stages of an owner's elements, in the array and in the
+// overflow documents that a filter matches. The owner goes through twice, once for its
+// array and once for its overflow. So both come in order, in one stream, from one read of
+// the owner.
+func (o *Outlier) findAllElements(id bson.RawValue, filter bson.D) mongo.Pipeline {
 	second := mql.Op("$eq", "$part", 1)
 	return mongo.Pipeline{
 		mql.Match(commands.MatchID(id)...),
-		mql.Project(mql.E("kept", o.list()), mql.E("flagged", o.flagged()), mql.E("part", mql.Literal(bson.A{0, 1}))),
+		mql.Project(mql.E("kept", o.listKept()), mql.E("flagged", o.hasFlag()),
+			mql.E("part", mql.Literal(bson.A{0, 1}))),
 		mql.Unwind("$part"),
 		mql.Project(mql.E("kept", mql.Cond(second, bson.A{}, "$kept")),
 			mql.E("flagged", mql.Op("$and", second, "$flagged"))),
-		o.pages(filter, mql.Project(mql.E("items", bucket.ListItems()))),
+		o.lookupPages(filter, mql.Project(mql.E("items", bucket.ListItems()))),
 		{{
 			Key:   "$unwind",
 			Value: bson.D{{Key: "path", Value: "$page"}, {Key: "preserveNullAndEmptyArrays", Value: true}},
@@ -43,14 +47,14 @@ func (o *Outlier) all(id bson.RawValue, filter bson.D) mongo.Pipeline {
 	}
 }
 
-// Elements is the pipeline of an owner's elements.
-func (o *Outlier) Elements(owner any) (mongo.Pipeline, error) {
-	id, filter, err := o.of(owner)
-	return o.all(id, filter), err
+// FindElements is the pipeline of an owner's elements.
+func (o *Outlier) FindElements(owner any) (mongo.Pipeline, error) {
+	id, filter, err := o.encodeOwner(owner)
+	return o.findAllElements(id, filter), err
 }
 
-// Holding is the pipeline of an owner's element by its key.
-func (o *Outlier) Holding(owner, key any) (mongo.Pipeline, error) {
+// FindHolding is the pipeline of an owner's element by its key.
+func (o *Outlier) FindHolding(owner, key any) (mongo.Pipeline, error) {
 	id, err := o.docs.RawID("_id", owner)
 	if err != nil {
 		return nil, err
@@ -60,24 +64,25 @@ func (o *Outlier) Holding(owner, key any) (mongo.Pipeline, error) {
 		return nil, err
 	}
 	same := mql.Match(mql.E(o.in.Spec.ElementKey, mql.Eq(e.ID)))
-	return append(o.all(id, o.in.MatchHolder(e)), same), nil
+	return append(o.findAllElements(id, o.in.MatchHolder(e)), same), nil
 }
 
-// of returns an owner's _id, and the filter of its overflow.
-func (o *Outlier) of(owner any) (id bson.RawValue, overflow bson.D, err error) {
+// encodeOwner returns an owner's _id, and the filter of its overflow.
+func (o *Outlier) encodeOwner(owner any) (id bson.RawValue, overflow bson.D, err error) {
 	if id, err = o.docs.RawID("_id", owner); err == nil {
 		overflow, err = o.in.MatchKey(owner)
 	}
 	return id, overflow, err
 }
 
-// Count is the pipeline that counts an owner's elements.
-func (o *Outlier) Count(owner any) (mongo.Pipeline, error) {
-	id, filter, err := o.of(owner)
+// CountElements is the pipeline that counts an owner's elements. It reads the counts of
+// the overflow documents, not their elements.
+func (o *Outlier) CountElements(owner any) (mongo.Pipeline, error) {
+	id, filter, err := o.encodeOwner(owner)
 	return mongo.Pipeline{
 		mql.Match(commands.MatchID(id)...),
-		mql.Project(mql.E("kept", mql.Op("$size", o.list())), mql.E("flagged", o.flagged())),
-		o.pages(filter, mql.Project(mql.E("n", 1))),
+		mql.Project(mql.E("kept", mql.Op("$size", o.listKept())), mql.E("flagged", o.hasFlag())),
+		o.lookupPages(filter, mql.Project(mql.E("n", 1))),
 		mql.Project(mql.E("_id", 0), mql.E("kept", 1), mql.E("overflow", mql.Op("$sum", "$page.n")),
 			mql.E("pages", mql.Op("$size", "$page"))),
 	}, err

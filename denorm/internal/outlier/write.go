@@ -15,7 +15,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// An state is what appending and removing decide from.
+// A state is what an append or a removal has read before it decides.
 type state struct {
 	N        int64      `bson:"n"`       // how many elements the array holds
 	Bytes    int64      `bson:"bytes"`   // of those, in BSON; 0 without MaxBytes
@@ -26,9 +26,10 @@ type state struct {
 	Tx       bool       `bson:"-"`       // it was read in a transaction
 }
 
-// change is a change of the elements of an owner.
-func (o *Outlier) change(
-	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error), then func(state) *model.Change,
+// makeChange returns a change of an owner's elements. err refuses it.
+func (o *Outlier) makeChange(
+	err error, read func(context.Context, model.DB) (state, error), decide func(state) (model.Plan, error),
+	then func(state) *model.Change,
 ) model.Change {
 	if err != nil {
 		return commands.RefuseChange(o.docs.Name(), err)
@@ -38,18 +39,20 @@ func (o *Outlier) change(
 	}.Change()
 }
 
-// Append adds an element after all others.
-func (o *Outlier) Append(owner, element any) model.Change {
+// AppendElement adds an element after all others.
+func (o *Outlier) AppendElement(owner, element any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
 		e, err = o.in.EncodeElement(owner, element)
 	}
-	return o.change(err,
+	return o.makeChange(err,
 		func(ctx context.Context, db model.DB) (state, error) {
-			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds && (s.Flagged || !o.room(e, s)) })
+			return o.readState(ctx, db, id, e, func(s state) bool {
+				return !s.Holds && (s.Flagged || !o.hasRoom(e, s))
+			})
 		},
-		func(s state) (model.Plan, error) { return o.decide(id, e, s) },
+		func(s state) (model.Plan, error) { return o.planAppend(id, e, s) },
 		func(s state) *model.Change {
 			if page := o.openedPage(e, s); page != "" && !s.Tx {
 				return o.confirmOwner(id, e, page)
@@ -59,17 +62,20 @@ func (o *Outlier) Append(owner, element any) model.Change {
 	)
 }
 
-// openedPage returns the _id of the overflow document that an append opens, or "" for none.
+// openedPage returns the _id of the overflow document that an append opens, or "" for
+// none.
 func (o *Outlier) openedPage(e bucket.Element, s state) string {
-	if s.Holds || !s.Flagged && o.room(e, s) {
+	if s.Holds || !s.Flagged && o.hasRoom(e, s) {
 		return ""
 	}
 	return o.in.OpenedID(e, s.Overflow)
 }
 
-// confirmOwner reads the owner again after an append opened an overflow document. If the owner was deleted meanwhile,
-// its overflow was deleted with it, perhaps before this document was stored, which is deleted then. An owner that was
-// inserted since has no flag yet. An append to an existing overflow document needs no second read, since it opens none.
+// confirmOwner reads the owner again after an append opened an overflow document. If the
+// owner was deleted meanwhile, its overflow was deleted with it, perhaps before this
+// document was stored, so the document is deleted. An owner that was inserted since has
+// no flag yet. An append to an existing overflow document doesn't need this: it opens
+// none.
 func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) *model.Change {
 	c := model.ChangeOf[state]{
 		Name: "outlier " + o.docs.Name() + "." + o.path, Attempts: 100,
@@ -93,14 +99,14 @@ func (o *Outlier) confirmOwner(id bson.RawValue, e bucket.Element, page string) 
 	return &c
 }
 
-// room reports whether the array takes an element.
-func (o *Outlier) room(e bucket.Element, s state) bool {
+// hasRoom reports whether the array can take an element.
+func (o *Outlier) hasRoom(e bucket.Element, s state) bool {
 	return s.N < int64(o.spec.Max) && (o.spec.MaxBytes == 0 || s.Bytes+int64(len(e.Item.Value)) <= o.spec.MaxBytes)
 }
 
-// read reads the owner, and then its overflow if it is needed. In this order: what Split moves in between is seen in
-// the overflow.
-func (o *Outlier) read(
+// readState reads the owner, and then its overflow if overflow says that it is needed. In
+// this order, elements that a split moves between the two reads are seen in the overflow.
+func (o *Outlier) readState(
 	ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element, overflow func(state) bool,
 ) (state, error) {
 	s, err := o.readOwner(ctx, db, id, e)
@@ -117,17 +123,18 @@ func (o *Outlier) read(
 	return s, err
 }
 
+// readOwner reads an owner without its elements: the server counts them.
 func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, e bucket.Element) (s state, err error) {
 	defer func() { s.Tx = runctx.InTransaction(ctx) }()
 	fields := bson.D{
-		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.list()))},
-		{Key: "flagged", Value: o.flagged()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
+		{Key: "_id", Value: 0}, {Key: "n", Value: mql.Op("$toLong", mql.Op("$size", o.listKept()))},
+		{Key: "flagged", Value: o.hasFlag()}, {Key: "type", Value: mql.Op("$type", "$"+o.path)},
 	}
 	if o.spec.MaxBytes > 0 {
-		fields = append(fields, bson.E{Key: "bytes", Value: bucket.SumSizes(o.list())})
+		fields = append(fields, bson.E{Key: "bytes", Value: bucket.SumSizes(o.listKept())})
 	}
 	if o.in.Spec.ElementKey != "" {
-		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.ID), o.keys())})
+		fields = append(fields, bson.E{Key: "holds", Value: mql.Op("$in", mql.Literal(e.ID), o.listKeys())})
 	}
 	return (&model.Aggregate[state]{Aggregation: model.Aggregation{
 		Collection: o.docs.Name(), Index: model.IDIndex,
@@ -135,8 +142,8 @@ func (o *Outlier) readOwner(ctx context.Context, db model.DB, id bson.RawValue, 
 	}}).One(ctx, db)
 }
 
-// sound says why the elements of an owner can't be changed.
-func (o *Outlier) sound(s state) error {
+// checkSound says why the elements of an owner can't be changed.
+func (o *Outlier) checkSound(s state) error {
 	switch {
 	case s.Type != "" && s.Type != "array" && s.Type != "missing":
 		return o.docs.Refuse(o.path, nil, "is stored as "+s.Type+", but must be an array")
@@ -150,9 +157,9 @@ func (o *Outlier) sound(s state) error {
 	return nil
 }
 
-// decide pushes into the array, or sets the flag and appends to the overflow.
-func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Plan, error) {
-	if err := o.sound(s); err != nil {
+// planAppend pushes into the array, or sets the flag and appends to the overflow.
+func (o *Outlier) planAppend(id bson.RawValue, e bucket.Element, s state) (model.Plan, error) {
+	if err := o.checkSound(s); err != nil {
 		return model.Plan{}, err
 	}
 	switch {
@@ -164,8 +171,8 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 			p.Steps = append(o.touchOwner(id), p.Steps...)
 		}
 		return p, err
-	case o.room(e, s):
-		return model.NewPlan(o.push(id, e)), nil
+	case o.hasRoom(e, s):
+		return model.NewPlan(o.pushElement(id, e)), nil
 	}
 	p, err := o.in.PlanAppend(e, s.Overflow)
 	p.Steps = append([]model.Step{o.setFlag(id, e, s)}, p.Steps...)
@@ -175,9 +182,9 @@ func (o *Outlier) decide(id bson.RawValue, e bucket.Element, s state) (model.Pla
 	return p, err
 }
 
-// push is the write of an element into the array.
-func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
-	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max-1), mql.Exists(false)))
+// pushElement is the write of an element into the array. The filter asks for room again.
+func (o *Outlier) pushElement(id bson.RawValue, e bucket.Element) model.Write {
+	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.elementPath(o.spec.Max-1), mql.Exists(false)))
 	w := model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One}
 	if o.in.Spec.ElementKey != "" {
 		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.MatchOther(e.ID)})
@@ -185,14 +192,15 @@ func (o *Outlier) push(id bson.RawValue, e bucket.Element) model.Write {
 	}
 	if o.spec.MaxBytes > 0 {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))
-		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", bucket.SumSizes(o.list()), room)})
+		filter = append(filter, bson.E{Key: "$expr", Value: mql.Op("$lte", bucket.SumSizes(o.listKept()), room)})
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: mql.Op("$push", bson.D{{Key: o.path, Value: e.Item}})}
 	return w
 }
 
-// touchOwner are the writes that make a transaction conflict with a deletion of the owner: two, because a write without
-// a change doesn't.
+// touchOwner returns the writes that make a transaction conflict with a deletion of the
+// owner. It unsets the flag and sets it again, because a write without a change doesn't
+// conflict.
 func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
 	flagged := append(commands.MatchID(id), mql.E(o.spec.Flag, true))
 	off := commands.UpdateIf(o.docs.Name(), flagged, mql.Op("$unset", bson.D{mql.E(o.spec.Flag, "")}))
@@ -200,15 +208,16 @@ func (o *Outlier) touchOwner(id bson.RawValue) []model.Step {
 	return []model.Step{off, commands.UpdateIf(o.docs.Name(), commands.MatchID(id), mql.Set(mql.E(o.spec.Flag, true)))}
 }
 
-// setFlag is the write that says that there is overflow, if the array is still full. From then on the array takes no
-// element: so what it doesn't hold now, it never will.
+// setFlag is the write of the flag, if the array is still full. From then on the array
+// takes no element, so an element that the array lacks now can only come into the
+// overflow.
 func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Write {
-	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.position(o.spec.Max), mql.Exists(false)))
+	filter := append(commands.MatchID(id), o.isUnflagged(), mql.E(o.elementPath(o.spec.Max), mql.Exists(false)))
 	if s.N >= int64(o.spec.Max) {
-		filter = append(filter, mql.E(o.position(o.spec.Max-1), mql.Exists(true)))
+		filter = append(filter, mql.E(o.elementPath(o.spec.Max-1), mql.Exists(true)))
 	} else {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))
-		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.SumSizes(o.list()), room)))
+		filter = append(filter, mql.E("$expr", mql.Op("$gt", bucket.SumSizes(o.listKept()), room)))
 	}
 	flag := mql.E(o.spec.Flag, true)
 	done := append(commands.MatchID(id), flag)
@@ -221,34 +230,34 @@ func (o *Outlier) setFlag(id bson.RawValue, e bucket.Element, s state) model.Wri
 	return w
 }
 
-// Remove takes an element out by its key.
-func (o *Outlier) Remove(owner, key any) model.Change {
+// RemoveElement removes an element by its key.
+func (o *Outlier) RemoveElement(owner, key any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
 		e, err = o.in.EncodeElementKey(owner, key)
 	}
-	return o.change(err,
-		func(ctx context.Context, db model.DB) (state, error) {
-			return o.read(ctx, db, id, e, func(s state) bool { return !s.Holds })
-		},
-		func(s state) (model.Plan, error) {
-			if err := o.sound(s); err != nil {
-				return model.Plan{}, err
-			}
-			switch {
-			case s.Holds:
-				return model.NewPlan(o.pull(id, e)), nil
-			case s.Overflow.Holds != "":
-				return model.NewPlan(o.in.RemoveElement(s.Overflow.Holds, e)), nil
-			}
-			return model.Plan{}, nil
-		}, nil,
-	)
+	read := func(ctx context.Context, db model.DB) (state, error) {
+		return o.readState(ctx, db, id, e, func(s state) bool { return !s.Holds })
+	}
+	decide := func(s state) (model.Plan, error) {
+		if err := o.checkSound(s); err != nil {
+			return model.Plan{}, err
+		}
+		switch {
+		case s.Holds:
+			return model.NewPlan(o.pullElement(id, e)), nil
+		case s.Overflow.Holds != "":
+			return model.NewPlan(o.in.RemoveElement(s.Overflow.Holds, e)), nil
+		}
+		return model.Plan{}, nil
+	}
+	return o.makeChange(err, read, decide, nil)
 }
 
-// pull takes an element out of the array. Not matching is stale: it may have been moved into the overflow.
-func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
+// pullElement removes an element from the array. If it matches nothing the plan is stale:
+// a split may have moved the element into the overflow.
+func (o *Outlier) pullElement(id bson.RawValue, e bucket.Element) model.Write {
 	pull := bson.D{{Key: o.path, Value: bson.D{{Key: o.in.Spec.ElementKey, Value: mql.Eq(e.ID)}}}}
 	w := commands.UpdateIf(o.docs.Name(),
 		append(commands.MatchID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), mql.Op("$pull", pull))
@@ -256,8 +265,9 @@ func (o *Outlier) pull(id bson.RawValue, e bucket.Element) model.Write {
 	return w
 }
 
-// Delete deletes an owner, and then its overflow.
-func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
+// DeleteOwner deletes an owner, and then its overflow. In the other order, a crash would
+// lose elements of an owner that exists.
+func (o *Outlier) DeleteOwner(owner model.Write, key any) model.Plan {
 	overflow, err := o.in.MatchKey(key)
 	if owner.Err == nil {
 		owner.Err = err
@@ -273,7 +283,7 @@ func (o *Outlier) Delete(owner model.Write, key any) model.Plan {
 	return p
 }
 
-// ErrUnsound says that an owner's array and its overflow don't go together.
+// ErrUnsound says that an owner's array and its overflow don't fit together.
 var ErrUnsound = errors.New("docmodel: the array and its overflow don't fit together")
 
 var (
