@@ -62,9 +62,9 @@ func NewManyToMany[L, LK, R, RK any](
 		Right: twosided.End{Docs: right.Docs(), Path: rightPath, Max: spec.MaxRight}, TrustRight: spec.TrustRight,
 	}}
 	m.in.Declare()
-	m.left, m.right = newSide(left, right, m.in.Side(true)), newSide(right, left, m.in.Side(false))
-	m.Parts = model.NewParts(m.in.Indexes, m.in.Relations, m.in.Checks, m.in.Footprints).
-		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.Reactions)
+	m.left, m.right = newSide(left, right, m.in.MakeSide(true)), newSide(right, left, m.in.MakeSide(false))
+	m.Parts = model.NewParts(m.in.ListIndexes, m.in.ListRelations, m.in.ListChecks, m.in.ListFootprints).
+		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.MakeReactions)
 	return m
 }
 

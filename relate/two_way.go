@@ -59,9 +59,9 @@ func NewTwoWay[O, OK, I, IK any](
 		TrustLists: spec.TrustLists,
 	}}
 	t.in.Declare(ref, *new(OK))
-	t.owners, t.items = newSide(owners, items, t.in.Left()), newSide(items, owners, t.in.Right())
-	t.Parts = model.NewParts(t.in.Indexes, t.in.Relations, t.in.Checks, t.in.Footprints).
-		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.Reactions)
+	t.owners, t.items = newSide(owners, items, t.in.OwnersSide()), newSide(items, owners, t.in.ItemsSide())
+	t.Parts = model.NewParts(t.in.ListIndexes, t.in.ListRelations, t.in.ListChecks, t.in.ListFootprints).
+		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.MakeReactions)
 	return t
 }
 

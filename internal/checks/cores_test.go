@@ -75,6 +75,7 @@ var finishedCores = []string{
 	"relate/internal/ondelete",
 	"relate/internal/parentref",
 	"relate/internal/stmt",
+	"relate/internal/twosided",
 }
 
 const (

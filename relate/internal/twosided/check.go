@@ -13,7 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A check must not take an action of a store for a half-link, and a repair must not undo one.
+// A check must not take an action of a store for a half-link, and a repair must not undo
+// one.
 //
 //   - A half-link isn't a finding while a document that the action writes first tells of the
 //     action, in the store's field.
@@ -22,7 +23,8 @@ import (
 //     each write changes the store's field, or in a transaction conflicts with the repair. So a
 //     document with the store's field as the check read it is written, or none.
 
-// A halfLink is one direction of a relation whose other direction is missing, as a check finds it.
+// A halfLink is one direction of a relation whose other direction is missing, as a check
+// finds it.
 type halfLink struct {
 	List bool          `bson:"list"` // it was found in the list of A (the owner, the left side), else in B
 	A    bson.RawValue `bson:"a"`
@@ -33,14 +35,14 @@ type halfLink struct {
 	MarkA bson.RawValue `bson:"markA"`
 	MarkB bson.RawValue `bson:"markB"`
 
-	// Of a TwoWay, where a list says more than the item: the owner that the item names instead, if any, and whether
-	// that owner lists the item too.
+	// Of a TwoWay, where a list says more than the item: the owner that the item names
+	// instead, if any, and whether that owner lists the item too.
 	Names []bson.RawValue `bson:"names"`
 	Kept  bool            `bson:"kept"`
 }
 
-// tell says what the document links to.
-func (h halfLink) tell(f *model.Finding) {
+// describeFinding says what the document links to.
+func (h halfLink) describeFinding(f *model.Finding) {
 	id, other := h.B, h.A
 	if h.List {
 		id, other = h.A, h.B
@@ -59,38 +61,41 @@ func (h halfLink) tell(f *model.Finding) {
 	f.ID, f.Problem = id, "links to "+to+", "+reason
 }
 
-// halfLinks is the check that finds links of an end which the other end lacks. other is the other end in words.
-func (e End) halfLinks(back End, other string, find mongo.Pipeline, mend func([]halfLink) model.Plan) model.Check {
+// checkHalfLinks is the check of links of an end which the other end lacks. other is the
+// other end in words. The repair clones the values, because they outlive the findings.
+func (e End) checkHalfLinks(back End, other string, find mongo.Pipeline, mend func([]halfLink) model.Plan) model.Check {
 	name, docs := e.String()+": links that "+other+" lacks", e.Docs
-	return model.Check{
-		Name: name, Collection: docs.Name(), Age: time.Minute, Pipeline: find, Tell: found.DescribeRows(halfLink.tell),
-		Rule: "each id of " + e.String() + " refers to a document whose " + back.String() + " refers back",
-		Mend: found.MendRows(name, docs.Name(), func(found []halfLink) model.Plan {
-			for i, h := range found {
-				if h.A.Type == 0 || h.B.Type == 0 {
-					return model.RefusedPlan(docs.Name(), docs.Refuse("_id", nil, "the link has no id: correct it "+
-						"by hand"))
-				}
-				for _, v := range []*bson.RawValue{&found[i].A, &found[i].B, &found[i].MarkA, &found[i].MarkB} {
-					*v = bsonval.Clone(*v)
-				}
+	mendAll := func(found []halfLink) model.Plan {
+		for i, h := range found {
+			if h.A.Type == 0 || h.B.Type == 0 {
+				return model.RefusedPlan(docs.Name(),
+					docs.Refuse("_id", nil, "the link has no id: correct it by hand"))
 			}
-			return mend(found)
-		}),
+			for _, v := range []*bson.RawValue{&found[i].A, &found[i].B, &found[i].MarkA, &found[i].MarkB} {
+				*v = bsonval.Clone(*v)
+			}
+		}
+		return mend(found)
+	}
+	return model.Check{
+		Name: name, Collection: docs.Name(), Age: time.Minute, Pipeline: find,
+		Tell: found.DescribeRows(halfLink.describeFinding),
+		Rule: "each id of " + e.String() + " refers to a document whose " + back.String() + " refers back",
+		Mend: found.MendRows(name, docs.Name(), mendAll),
 	}
 }
 
-// unwound are the stages that make a document of each element of a list, as link.
-func (e End) unwound() mongo.Pipeline {
-	return mongo.Pipeline{mql.Project(mql.E("link", "$"+e.Path), e.storeField()), mql.Unwind("$link")}
+// unwindLinks returns the stages that make a document of each element of a list, as link.
+func (e End) unwindLinks() mongo.Pipeline {
+	return mongo.Pipeline{mql.Project(mql.E("link", "$"+e.Path), e.projectStoreField()), mql.Unwind("$link")}
 }
 
-// storeField projects the field of stores.
-func (e End) storeField() bson.E { return mql.E(string(e.Docs.StoreField()), 1) }
+// projectStoreField is the projection of the field of stores.
+func (e End) projectStoreField() bson.E { return mql.E(string(e.Docs.StoreField()), 1) }
 
-// whole completes a pipeline of links, with the documents at the path id as doc: it drops the links whose documents
-// have the _id at the path back.
-func whole(links mongo.Pipeline, other, id, back string, list bool) mongo.Pipeline {
+// keepHalfLinks completes a pipeline of links, with the documents at the path id as doc.
+// It drops the links whose documents have the _id at the path back.
+func keepHalfLinks(links mongo.Pipeline, other, id, back string, list bool) mongo.Pipeline {
 	held := any("$doc." + back)
 	if list {
 		held = mql.IfNull(mql.Op("$arrayElemAt", held, 0), bson.A{})
@@ -104,8 +109,8 @@ type joined struct {
 	end  End
 }
 
-// matchSettled is the stage that keeps the links for which a condition still holds, and whose documents, with the
-// joined ones, tell of no unfinished action.
+// matchSettled is the stage that keeps the links for which a condition still holds, and
+// whose documents, with the joined ones, tell of no unfinished action.
 func (e End) matchSettled(still any, others ...joined) bson.D {
 	filter := bson.D{mql.E("$expr", still), mql.E(e.Docs.StoreField().Action(), mql.Exists(false))}
 	for _, o := range others {
@@ -114,14 +119,16 @@ func (e End) matchSettled(still any, others ...joined) bson.D {
 	return mql.Match(filter...)
 }
 
-// again is the stage that reads the document of a link again, as again, after the document on the other side.
-func (e End) again() bson.D {
-	return mql.Lookup(e.Docs.Name(), "_id", "_id", "again", mql.E(e.Path, 1), e.storeField())
+// lookupAgain is the stage that reads the document of a link again, as again, after the
+// document on the other side.
+func (e End) lookupAgain() bson.D {
+	return mql.Lookup(e.Docs.Name(), "_id", "_id", "again", mql.E(e.Path, 1), e.projectStoreField())
 }
 
-// row is the stage that makes a half-link of the end's document and of the one at the other end, which is joined as
-// doc. self is the name of the document's own id, a or b.
-func (e End) row(back End, self, other string, otherID any, more ...bson.E) bson.D {
+// makeHalfLink is the stage that makes a half-link of the end's document and of the
+// document at the other end, which is joined as doc. self is the name of the document's
+// own id, a or b.
+func (e End) makeHalfLink(back End, self, other string, otherID any, more ...bson.E) bson.D {
 	own, others := string(e.Docs.StoreField()), string(back.Docs.StoreField())
 	marks := map[string]string{"a": "markA", "b": "markB"}
 	fields := bson.D{
@@ -132,11 +139,13 @@ func (e End) row(back End, self, other string, otherID any, more ...bson.E) bson
 	return mql.Project(append(fields, more...)...)
 }
 
+// halfLinkOrder makes the order of findings the same in each run.
 var halfLinkOrder = bson.D{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 1}}}}
 
-// asFound is the filter of a document whose store's field is as the check read it. After another write, the repair's
-// write matches nothing, and the next check tells.
-func (e End) asFound(id, mark bson.RawValue) bson.D {
+// matchAsFound is the filter of a document whose store field is as the check read it.
+// After another write, the repair's write matches nothing, and the next check looks
+// again.
+func (e End) matchAsFound(id, mark bson.RawValue) bson.D {
 	cond := any(mql.Exists(false))
 	if mark.Type != 0 {
 		cond = model.Eq(mark)
@@ -144,12 +153,14 @@ func (e End) asFound(id, mark bson.RawValue) bson.D {
 	return append(commands.MatchID(id), mql.E(string(e.Docs.StoreField()), cond))
 }
 
-// add is the repair that lists an id. Repairs ignore Max.
-func (e End) add(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.ApplyOperator("$addToSet", e.Path, id))
+// addID is the repair that adds an id to a list. It ignores Max: the other side says that
+// the link exists.
+func (e End) addID(holder, mark, id bson.RawValue) model.Write {
+	return commands.UpdateIf(e.Docs.Name(), e.matchAsFound(holder, mark), stmt.ApplyOperator("$addToSet", e.Path, id))
 }
 
-// pull is the repair that removes an id from a list.
-func (e End) pull(holder, mark, id bson.RawValue) model.Write {
-	return commands.UpdateIf(e.Docs.Name(), e.asFound(holder, mark), stmt.ApplyOperator("$pull", e.Path, model.Eq(id)))
+// pullID is the repair that removes an id from a list.
+func (e End) pullID(holder, mark, id bson.RawValue) model.Write {
+	return commands.UpdateIf(e.Docs.Name(), e.matchAsFound(holder, mark),
+		stmt.ApplyOperator("$pull", e.Path, model.Eq(id)))
 }

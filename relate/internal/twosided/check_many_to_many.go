@@ -7,44 +7,44 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Checks returns the checks of both lists.
-func (m *ManyToMany) Checks() []model.Check {
+// ListChecks returns the checks of both lists.
+func (m *ManyToMany) ListChecks() []model.Check {
 	return []model.Check{
-		m.Left.halfLinks(m.Right, "the right side", m.find(true), m.repair),
-		m.Right.halfLinks(m.Left, "the left side", m.find(false), m.repair),
+		m.Left.checkHalfLinks(m.Right, "the right side", m.findHalfLinks(true), m.planRepair),
+		m.Right.checkHalfLinks(m.Left, "the left side", m.findHalfLinks(false), m.planRepair),
 	}
 }
 
-// find is the pipeline over the left documents, or the right ones, that finds half-links.
-func (m *ManyToMany) find(left bool) mongo.Pipeline {
+// findHalfLinks is the pipeline over the left documents, or the right ones.
+func (m *ManyToMany) findHalfLinks(left bool) mongo.Pipeline {
 	from, to, self, far := m.Right, m.Left, "b", "a"
 	if left {
 		from, to, self, far = m.Left, m.Right, "a", "b"
 	}
-	stages := append(whole(from.unwound(), to.Docs.Name(), "link", to.Path, true), from.again(),
+	stages := append(keepHalfLinks(from.unwindLinks(), to.Docs.Name(), "link", to.Path, true), from.lookupAgain(),
 		from.matchSettled(mql.Op("$in", "$link", mql.IfNull(mql.Op("$arrayElemAt", "$again."+from.Path, 0), bson.A{})),
 			joined{"doc", to}, joined{"again", from}))
-	return append(stages, from.row(to, self, far, "$link"), halfLinkOrder)
+	return append(stages, from.makeHalfLink(to, self, far, "$link"), halfLinkOrder)
 }
 
-// repair is the plan that mends half-links.
-func (m *ManyToMany) repair(found []halfLink) model.Plan {
+// planRepair mends half-links.
+func (m *ManyToMany) planRepair(found []halfLink) model.Plan {
 	var p model.Plan
 	for _, h := range found {
-		p.Steps = append(p.Steps, m.mend(h))
+		p.Steps = append(p.Steps, m.mendHalfLink(h))
 	}
 	return p
 }
 
-// mend removes a half-link, or adds its other half.
-func (m *ManyToMany) mend(h halfLink) model.Step {
+// mendHalfLink removes a half-link, or adds its other half.
+func (m *ManyToMany) mendHalfLink(h halfLink) model.Step {
 	switch {
 	case h.List && (h.Gone || m.TrustRight):
-		return m.Left.pull(h.A, h.MarkA, h.B)
+		return m.Left.pullID(h.A, h.MarkA, h.B)
 	case h.List:
-		return m.Right.add(h.B, h.MarkB, h.A)
+		return m.Right.addID(h.B, h.MarkB, h.A)
 	case h.Gone || !m.TrustRight:
-		return m.Right.pull(h.B, h.MarkB, h.A)
+		return m.Right.pullID(h.B, h.MarkB, h.A)
 	}
-	return m.Left.add(h.A, h.MarkA, h.B)
+	return m.Left.addID(h.A, h.MarkA, h.B)
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 )
 
-// ManyToMany is two lists that hold each other's documents.
+// A ManyToMany is the non-generic core of relate.ManyToMany: two lists of each other's
+// ids.
 type ManyToMany struct {
 	Left, Right End
-	TrustRight  bool // by mending
+	// whether a repair believes the right side
+	TrustRight bool
 }
 
-// Declare checks the spec.
+// Declare checks the spec. It panics with a *model.DeclarationError.
 func (m *ManyToMany) Declare() {
 	if m.Left.Max < 0 || m.Right.Max < 0 {
 		core.Place("NewManyToMany of "+m.Left.String()+" and "+m.Right.String()).
@@ -24,31 +26,33 @@ func (m *ManyToMany) Declare() {
 	}
 }
 
-// Side is the left side, or the right one.
-func (m *ManyToMany) Side(left bool) Side {
+// MakeSide returns the left side, or the right one.
+func (m *ManyToMany) MakeSide(left bool) Side {
 	e, back := m.Right, m.Left
 	if left {
 		e, back = m.Left, m.Right
 	}
-	s := e.side(back).listing()
+	s := e.makeSide(back).asList()
 	s.Index = commands.MakeIndex(back.Docs.Name(),
 		stmt.DescribeListIndex(back.Docs.Name(), e.Docs.Name()), mql.E(back.Path, 1))
 	return s
 }
 
-func (m *ManyToMany) Indexes() []model.Index {
-	return []model.Index{m.Side(false).Index, m.Side(true).Index}
+// ListIndexes returns an index on each list.
+func (m *ManyToMany) ListIndexes() []model.Index {
+	return []model.Index{m.MakeSide(false).Index, m.MakeSide(true).Index}
 }
 
-func (m *ManyToMany) Relations() []model.Relation {
+// ListRelations says that both sides link many documents.
+func (m *ManyToMany) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: m.Left.Docs.Name(), FromPath: m.Left.Path, To: m.Right.Docs.Name(), ToPath: m.Right.Path,
 		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (m *ManyToMany) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (m *ManyToMany) ListFootprints() []model.Footprint {
 	left, right := m.Left.Docs.Name(), m.Right.Docs.Name()
 	return slices.Concat(
 		model.Writes.In(left, m.Left.Path), model.Writes.In(right, m.Right.Path),

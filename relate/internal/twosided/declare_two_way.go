@@ -13,15 +13,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TwoWay is a list in the owners, and a reference in the items.
+// A TwoWay is the non-generic core of relate.TwoWay: a list in the owners, and a
+// reference in the items.
 type TwoWay struct {
-	List       End    // of the owners
-	Ref        End    // of the items
-	TrustLists bool   // by mending
-	none       bson.A // what an item without an owner stores: null, and the empty id of its Go type
+	List End // of the owners
+	Ref  End // of the items
+	// whether a repair believes the lists
+	TrustLists bool
+	// what an item without an owner stores: null, and the empty id of its Go type
+	none bson.A
 }
 
-// Declare checks the reference and the spec.
+// Declare checks the reference and the spec. It panics with a *model.DeclarationError.
 func (t *TwoWay) Declare(ref core.Field, empty any) {
 	place := core.Place("NewTwoWay of " + t.List.String() + " and " + t.Ref.String())
 	idref.RequireSingle(place, ref)
@@ -31,9 +34,9 @@ func (t *TwoWay) Declare(ref core.Field, empty any) {
 	t.none = idref.ListNoReferences(t.List.Docs, empty)
 }
 
-// Left is the owners' side.
-func (t *TwoWay) Left() Side {
-	s := t.List.side(t.Ref).listing()
+// OwnersSide returns the side of the owners.
+func (t *TwoWay) OwnersSide() Side {
+	s := t.List.makeSide(t.Ref).asList()
 	s.Index = commands.MakeLookupIndex(t.Ref.Docs.Name(),
 		"the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(),
 		mql.E(t.Ref.Path, 1), mql.E("_id", -1))
@@ -41,31 +44,34 @@ func (t *TwoWay) Left() Side {
 	return s
 }
 
-// Right is the items' side.
-func (t *TwoWay) Right() Side {
-	s := t.Ref.side(t.List)
-	s.Index = t.listIndex()
+// ItemsSide returns the side of the items.
+func (t *TwoWay) ItemsSide() Side {
+	s := t.Ref.makeSide(t.List)
+	s.Index = t.makeListIndex()
 	return s
 }
 
-func (t *TwoWay) listIndex() model.Index {
+// makeListIndex returns the index on the owners' lists.
+func (t *TwoWay) makeListIndex() model.Index {
 	return commands.MakeIndex(t.List.Docs.Name(),
 		stmt.DescribeListIndex(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
 }
 
-func (t *TwoWay) Indexes() []model.Index {
-	return []model.Index{t.Left().Index, t.Right().Index}
+// ListIndexes returns the index of references and the index of lists.
+func (t *TwoWay) ListIndexes() []model.Index {
+	return []model.Index{t.OwnersSide().Index, t.ItemsSide().Index}
 }
 
-func (t *TwoWay) Relations() []model.Relation {
+// ListRelations says that many items refer to at most one owner.
+func (t *TwoWay) ListRelations() []model.Relation {
 	return []model.Relation{{
 		From: t.Ref.Docs.Name(), FromPath: t.Ref.Path, To: t.List.Docs.Name(), ToPath: t.List.Path,
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "two-way",
 	}}
 }
 
-// Footprints are the paths that are used.
-func (t *TwoWay) Footprints() []model.Footprint {
+// ListFootprints returns the paths that the technique uses.
+func (t *TwoWay) ListFootprints() []model.Footprint {
 	list, ref := t.List.Docs.Name(), t.Ref.Docs.Name()
 	return slices.Concat(
 		model.Writes.In(list, t.List.Path), model.Writes.In(ref, t.Ref.Path), model.Mends.In(list, t.List.Path),

@@ -98,9 +98,11 @@ func TestManyToManyRepair(t *testing.T) {
 					}
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
-				if want :=
-					"[lefts 'l': links to 'left', which doesn't link back lefts 'l': links to 'lost', which doesn't exist " +
-						"rights 'right': links to 'm', which doesn't link back rights 'right': links to 'nobody', which doesn't exist]"; said != want {
+				want := "[lefts 'l': links to 'left', which doesn't link back " +
+					"lefts 'l': links to 'lost', which doesn't exist " +
+					"rights 'right': links to 'm', which doesn't link back " +
+					"rights 'right': links to 'nobody', which doesn't exist]"
+				if said != want {
 					t.Errorf("found %s\nwant %s", said, want)
 				}
 				if planned, err := testkit.MendAll(t.Context(), db, checks); err != nil || planned != 4 {

@@ -191,10 +191,12 @@ func meetings() (out []meeting) {
 	free := relation(bareItem{ID: "x"}, lister("a"), lister("b"))
 	for _, trust := range []bool{false, true} {
 		way, many := trusting(trust).Checks(), trustingPeers(trust).Checks()
-		add :=
-			func(name string, seed testkit.Docs, after testkit.Docs, half bool, checks []model.Check, change func() change) {
-				out = append(out, meeting{fmt.Sprintf("%s, trust %v", name, trust), seed, change, checks, half, after})
-			}
+		add := func(
+			name string, seed, after testkit.Docs, half bool, checks []model.Check, change func() change,
+		) {
+			name = fmt.Sprintf("%s, trust %v", name, trust)
+			out = append(out, meeting{name, seed, change, checks, half, after})
+		}
 		toB := func() change { return wayItems.Set("x", set("owner", "b")) }
 		toA := func() change { return wayItems.Set("x", set("owner", "a")) }
 		add("item to another owner", owned, ofB, false, way, toB)

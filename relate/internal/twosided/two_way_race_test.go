@@ -79,8 +79,8 @@ func TestTwoWayRepairFaults(t *testing.T) {
 // A job mends what it has found twice, an age apart: what another client completes in between stays as it is.
 func TestTwoWayMendWaits(t *testing.T) {
 	testkit.Parallel(t)
-	half := relation(bareItem{ID: "x", Owner: "b"}, emptied("a"), lister("b"))
-	whole := relation(bareItem{ID: "x", Owner: "b"}, emptied("a"), lister("b", "x"))
+	half := relation(bareItem{ID: "x", Owner: "b"}, ownerWithoutItems("a"), lister("b"))
+	whole := relation(bareItem{ID: "x", Owner: "b"}, ownerWithoutItems("a"), lister("b", "x"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.SeedAlone(t, db, half)
 		done := make(chan error, 1)

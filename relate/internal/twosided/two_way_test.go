@@ -21,8 +21,8 @@ func relation(item any, owners ...any) testkit.Docs {
 // lister is an owner by bare ids.
 func lister(id string, items ...string) bareOwner { return bareOwner{ID: id, Items: items} }
 
-// emptied is an owner whose list has become empty.
-func emptied(id string) bson.D {
+// ownerWithoutItems is an owner whose list has become empty.
+func ownerWithoutItems(id string) bson.D {
 	return bson.D{{Key: "_id", Value: id}, {Key: "items", Value: bson.A{}}}
 }
 
@@ -131,11 +131,14 @@ func TestTwoWayRepair(t *testing.T) {
 					t.Errorf("%s:\n%s", checks[1].Name, diff)
 				}
 				said := fmt.Sprint(testkit.AllFound(t, db, checks))
-				if want :=
-					"[owners 'a': links to 'both', which refers to 'b' owners 'a': links to 'free', which doesn't link back " +
-						"owners 'a': links to 'lost', which doesn't exist owners 'a': links to 'taken', which refers to 'c' " +
-						"items 'alone': links to 'c', which doesn't link back items 'taken': links to 'c', which doesn't link back " +
-						"items 'orphan': links to 'z', which doesn't exist]"; said != want {
+				want := "[owners 'a': links to 'both', which refers to 'b' " +
+					"owners 'a': links to 'free', which doesn't link back " +
+					"owners 'a': links to 'lost', which doesn't exist " +
+					"owners 'a': links to 'taken', which refers to 'c' " +
+					"items 'alone': links to 'c', which doesn't link back " +
+					"items 'taken': links to 'c', which doesn't link back " +
+					"items 'orphan': links to 'z', which doesn't exist]"
+				if said != want {
 					t.Errorf("found %s\nwant %s", said, want)
 				}
 				// what mends a list may mend a reference
@@ -169,7 +172,8 @@ func TestTwoWayRepairGuards(t *testing.T) {
 		if _, err := testkit.MendAll(t.Context(), db, checks); err != nil {
 			t.Fatal(err)
 		}
-		testkit.WantDocsInAnyOrder(t, db, relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), emptied("b")))
+		testkit.WantDocsInAnyOrder(t, db,
+			relation(bareItem{ID: "x", Owner: "a"}, lister("a", "x"), ownerWithoutItems("b")))
 
 		testkit.SeedAlone(t, db, relation(bareItem{ID: "x"}, lister("a", "x"), lister("b")))
 		found := testkit.All(t, db, checks[0])
