@@ -61,7 +61,7 @@ var rooms = []room{
 		{"engine", "", "mongotest/internal/engine/..."},
 	}},
 	{"Values", []box{
-		{"bsonval", "order, equality", "internal/bsonval/..."},
+		{"bsonval", "order, equality", "internal/bsonval/... internal/rawdoc"},
 		{"mql", "expressions, sorts", "internal/mql internal/direction"},
 		{"mongosh", "shell syntax", "internal/mongosh"},
 		{"mongoerr", "errors", "internal/mongoerr"},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -63,7 +63,7 @@ func (b *builder) node(s core.Shape, path string, outer []reflect.Type) *node {
 		}
 	case core.MapShape:
 		n.types = []string{"object"}
-		n.rest = b.node(s.Elem(), rawdoc.Join(path, "*"), outer)
+		n.rest = b.node(s.Elem(), rawdoc.JoinPath(path, "*"), outer)
 	case core.OpenShape:
 		b.open(n, s, path)
 	default:
@@ -87,7 +87,7 @@ func (b *builder) note(path, why string) {
 func (b *builder) structure(n *node, s core.Shape, path string, outer []reflect.Type) {
 	fields, rest := s.Fields()
 	for _, f := range fields {
-		at := rawdoc.Join(path, f.Name)
+		at := rawdoc.JoinPath(path, f.Name)
 		if err := core.CheckKey(f.Name); err != nil {
 			b.refuse(at, err.Error(), "give the field a name that can be stored")
 		}
@@ -97,7 +97,7 @@ func (b *builder) structure(n *node, s core.Shape, path string, outer []reflect.
 		}
 	}
 	if rest != nil {
-		n.rest = b.node(*rest, rawdoc.Join(path, "*"), outer)
+		n.rest = b.node(*rest, rawdoc.JoinPath(path, "*"), outer)
 	}
 	n.closed = b.closed && rest == nil
 }

@@ -9,8 +9,8 @@ import (
 	"strconv"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -118,7 +118,7 @@ func (w *jsonWriter) elements(path string, v bson.RawValue) error {
 			}
 			w.out.Write(append(key, ':'))
 		}
-		if err := w.value(rawdoc.Join(path, name), e.Value()); err != nil {
+		if err := w.value(rawdoc.JoinPath(path, name), e.Value()); err != nil {
 			return err
 		}
 	}
@@ -148,13 +148,13 @@ func (r *jsonReader) document(path string, depth int) (any, error) {
 			return r.extended(path, name)
 		}
 		if err := core.CheckKey(name); err != nil {
-			return nil, badJSON(rawdoc.Join(path, name), err.Error())
+			return nil, badJSON(rawdoc.JoinPath(path, name), err.Error())
 		}
 		if seen[name] {
-			return nil, badJSON(rawdoc.Join(path, name), "is given twice")
+			return nil, badJSON(rawdoc.JoinPath(path, name), "is given twice")
 		}
 		seen[name] = true
-		v, err := r.value(rawdoc.Join(path, name), depth)
+		v, err := r.value(rawdoc.JoinPath(path, name), depth)
 		if err != nil {
 			return nil, err
 		}
@@ -181,7 +181,7 @@ func (r *jsonReader) extended(path, name string) (any, error) {
 		}
 		var v json.RawMessage
 		if err := r.Decode(&v); err != nil {
-			return nil, badJSON(rawdoc.Join(path, name), err.Error())
+			return nil, badJSON(rawdoc.JoinPath(path, name), err.Error())
 		}
 		key, err := json.Marshal(name)
 		if err != nil {
@@ -238,7 +238,7 @@ func (r *jsonReader) array(path string, depth int) (any, error) {
 	}
 	list := bson.A{}
 	for r.More() {
-		v, err := r.value(rawdoc.Join(path, strconv.Itoa(len(list))), depth)
+		v, err := r.value(rawdoc.JoinPath(path, strconv.Itoa(len(list))), depth)
 		if err != nil {
 			return nil, err
 		}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -137,7 +137,7 @@ func (r *risks) walk(path string, s core.Shape, quoted bool) {
 			r.walk(path, s.As(t.Elem()), false)
 		}
 	case reflect.Map:
-		r.walk(rawdoc.Join(path, "*"), s.As(t.Elem()), false)
+		r.walk(rawdoc.JoinPath(path, "*"), s.As(t.Elem()), false)
 	case reflect.Struct:
 		if s.Kind == core.OpenShape {
 			r.add(path, t, unknownRisk)
@@ -156,11 +156,11 @@ func (r *risks) fields(path string, s core.Shape) {
 	fields, rest := s.Fields()
 	for _, f := range fields {
 		if written, quoted := inJSON(s.Type, f.Index); written {
-			r.walk(rawdoc.Join(path, f.Name), f, quoted)
+			r.walk(rawdoc.JoinPath(path, f.Name), f, quoted)
 		}
 	}
 	if rest != nil {
-		r.walk(rawdoc.Join(path, "*"), *rest, false)
+		r.walk(rawdoc.JoinPath(path, "*"), *rest, false)
 	}
 }
 

@@ -3,8 +3,8 @@ package schema
 import (
 	"maps"
 
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -84,7 +84,7 @@ func (s *Schema[D, K]) Validate(doc D) error {
 
 func (d described) validateInsert(w model.Write) error {
 	m, _ := w.Model.(*mongo.InsertOneModel)
-	raw, err := rawdoc.Of(m.Document)
+	raw, err := rawdoc.EncodeDocument(m.Document)
 	if err != nil {
 		return err
 	}

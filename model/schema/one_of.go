@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -70,7 +70,7 @@ func (b *builder) variant(n *node, path, tag string, v Variant) *node {
 	for _, f := range v.fields {
 		f.apply(own, out)
 	}
-	told := &node{types: []string{"string"}, enum: []bson.RawValue{own.value(place{path: rawdoc.Join(path, tag)}, v.tag)}}
+	told := &node{types: []string{"string"}, enum: []bson.RawValue{own.value(place{path: rawdoc.JoinPath(path, tag)}, v.tag)}}
 	if i := slices.IndexFunc(out.fields, func(p *property) bool { return p.name == tag }); i >= 0 {
 		out.fields[i].node = told
 	} else {

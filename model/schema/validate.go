@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -148,7 +148,7 @@ func (c *validator) list(n *node, path string, v bson.RawValue) {
 		for i, x := range values {
 			key := canonical(x)
 			if seen[key] {
-				c.fail(rawdoc.Join(path, strconv.Itoa(i)), "uniqueItems", true, x)
+				c.fail(rawdoc.JoinPath(path, strconv.Itoa(i)), "uniqueItems", true, x)
 				break
 			}
 			seen[key] = true
@@ -156,7 +156,7 @@ func (c *validator) list(n *node, path string, v bson.RawValue) {
 	}
 	if n.items != nil {
 		for i, x := range values {
-			c.check(n.items, rawdoc.Join(path, strconv.Itoa(i)), x)
+			c.check(n.items, rawdoc.JoinPath(path, strconv.Itoa(i)), x)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 	elements, _ := bson.Raw(v.Value).Elements() // the document is known to be valid
 	for _, name := range n.required {
 		if !slices.ContainsFunc(elements, func(e bson.RawElement) bool { return e.Key() == name }) {
-			c.fail(rawdoc.Join(path, name), "required", true, bson.RawValue{})
+			c.fail(rawdoc.JoinPath(path, name), "required", true, bson.RawValue{})
 		}
 	}
 	checked := map[string]bool{}
@@ -174,13 +174,13 @@ func (c *validator) fields(n *node, path string, v bson.RawValue) {
 		switch inner := n.property(name); {
 		case inner != nil:
 			if !checked[name] { // of a duplicate field, $jsonSchema checks the first
-				c.check(inner, rawdoc.Join(path, name), e.Value())
+				c.check(inner, rawdoc.JoinPath(path, name), e.Value())
 			}
 			checked[name] = true
 		case n.closed:
-			c.fail(rawdoc.Join(path, name), "additionalProperties", false, e.Value())
+			c.fail(rawdoc.JoinPath(path, name), "additionalProperties", false, e.Value())
 		case n.rest != nil:
-			c.check(n.rest, rawdoc.Join(path, name), e.Value())
+			c.check(n.rest, rawdoc.JoinPath(path, name), e.Value())
 		}
 	}
 	if len(n.variants) > 0 {
@@ -199,7 +199,7 @@ func (c *validator) variant(n *node, path string, v bson.RawValue) {
 		}
 		tags = append(tags, x.tag)
 	}
-	c.fail(rawdoc.Join(path, n.tag), "oneOf", tags, tag)
+	c.fail(rawdoc.JoinPath(path, n.tag), "oneOf", tags, tag)
 }
 
 // typesOf returns the types of an alias, or nil.

@@ -4,12 +4,11 @@ package history
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -134,7 +133,7 @@ func (h *History) eraseDocument(doc bson.Raw, note Note, op bson.ObjectID) ([]mo
 	if note.At.Before(at) {
 		c.note.At = at // erasing doesn't wait for a clock
 	}
-	kept, err := removeFields(doc, h.personal)
+	kept, err := rawdoc.RemoveFields(doc, h.personal...)
 	if err != nil {
 		return nil, err
 	}
@@ -144,34 +143,6 @@ func (h *History) eraseDocument(doc bson.Raw, note Note, op bson.ObjectID) ([]mo
 		return &mongo.UpdateOneModel{Filter: filter, Update: update}
 	})
 	return plan.Steps, err
-}
-
-// removeFields returns a document without some fields.
-func removeFields(doc bson.Raw, paths []string) (bson.Raw, error) {
-	var d bson.D
-	if err := bson.Unmarshal(doc, &d); err != nil {
-		return nil, err
-	}
-	for _, path := range paths {
-		d = removeField(d, strings.Split(path, "."))
-	}
-	return bson.Marshal(d)
-}
-
-// removeField removes the field at a path. It doesn't enter arrays: declarePersonal
-// allows no path into an array.
-func removeField(d bson.D, path []string) bson.D {
-	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
-	if i < 0 {
-		return d
-	}
-	if len(path) == 1 {
-		return slices.Delete(d, i, i+1)
-	}
-	if inner, ok := d[i].Value.(bson.D); ok {
-		d[i].Value = removeField(inner, path[1:])
-	}
-	return d
 }
 
 // CheckTraces returns the checks that find what is stored of a subject.

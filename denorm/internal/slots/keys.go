@@ -1,6 +1,7 @@
 package slots
 
 import (
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -14,8 +15,9 @@ func (s *Slots) DescribeKeys() model.KeyedDocs {
 // and number. A sender numbers its transfers, so $max keeps the numbers from going back.
 // Slots with transfers are refused: ok is false.
 func (s *Slots) joinSlots(old, now bson.Raw) (bson.D, bool) {
-	var a, b Slot
-	if bson.Unmarshal(removeID(old), &a) != nil || bson.Unmarshal(removeID(now), &b) != nil || a.Of != b.Of ||
+	a, errA := decodeSlot(old)
+	b, errB := decodeSlot(now)
+	if errA != nil || errB != nil || a.Of != b.Of ||
 		a.Out != nil || b.Out != nil || a.In != nil || b.In != nil {
 		return nil, false
 	}
@@ -35,15 +37,10 @@ func (s *Slots) joinSlots(old, now bson.Raw) (bson.D, bool) {
 	}, true
 }
 
-// removeID returns a slot without its _id, which isn't a string if it carries a tenant.
-func removeID(doc bson.Raw) bson.Raw {
-	var fields bson.D
-	elems, _ := doc.Elements()
-	for _, e := range elems {
-		if e.Key() != "_id" {
-			fields = append(fields, bson.E{Key: e.Key(), Value: e.Value()})
-		}
+// decodeSlot decodes a slot without its _id, which isn't a string if it carries a tenant.
+func decodeSlot(doc bson.Raw) (slot Slot, err error) {
+	if doc, err = rawdoc.RemoveFields(doc, "_id"); err == nil {
+		err = bson.Unmarshal(doc, &slot)
 	}
-	out, _ := bson.Marshal(fields)
-	return out
+	return slot, err
 }

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -110,11 +110,11 @@ func (x *Expiry) recounted(old, doc bson.Raw) bool {
 	if !known || !counts || a > b {
 		return false
 	}
-	bare, err := rawdoc.Without(old, x.version, touchedField)
+	bare, err := rawdoc.RemoveFields(old, x.version, touchedField)
 	if err != nil {
 		return false
 	}
-	same, err := rawdoc.Without(doc, x.version, touchedField)
+	same, err := rawdoc.RemoveFields(doc, x.version, touchedField)
 	return err == nil && bytes.Equal(bare, same)
 }
 

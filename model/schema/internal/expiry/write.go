@@ -9,8 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -128,7 +128,7 @@ func (x *Expiry) anew(doc bson.Raw, earlier bson.A, until time.Time) (bson.Raw, 
 		set = append(set, bson.E{Key: x.at, Value: bson.NewDateTimeFromTime(until)})
 	case held.Type != 0 && held.Type != bson.TypeNull:
 		var err error
-		if doc, err = rawdoc.Without(doc, x.at); err != nil {
+		if doc, err = rawdoc.RemoveFields(doc, x.at); err != nil {
 			return nil, err
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -31,7 +31,7 @@ func (c *change) document(path string, raw, was, next bson.Raw, old, now *form) 
 		if path == "" && (e.Key() == "_id" || e.Key() == c.skip) {
 			continue
 		}
-		at := rawdoc.Join(path, e.Key())
+		at := rawdoc.JoinPath(path, e.Key())
 		stored, before := raw.Lookup(e.Key()), was.Lookup(e.Key())
 		own, becomes := old.field(e.Key()), now.field(e.Key())
 		switch {
@@ -69,7 +69,7 @@ func (c *change) without(path string, raw, was, next bson.Raw, old, now *form) e
 		if path == "" && (name == "_id" || name == c.skip) || !goes(name, was, next, old, now) {
 			continue
 		}
-		if err := c.remove(rawdoc.Join(path, name), e.Value(), old.field(name)); err != nil {
+		if err := c.remove(rawdoc.JoinPath(path, name), e.Value(), old.field(name)); err != nil {
 			return err
 		}
 	}
@@ -99,7 +99,7 @@ func (c *change) remove(path string, v bson.RawValue, f *form) error {
 	}
 	for _, e := range elements {
 		if f.has(e.Key()) {
-			if err := c.remove(rawdoc.Join(path, e.Key()), e.Value(), f.field(e.Key())); err != nil {
+			if err := c.remove(rawdoc.JoinPath(path, e.Key()), e.Value(), f.field(e.Key())); err != nil {
 				return err
 			}
 		}
@@ -113,7 +113,7 @@ func (c *change) applied(raw bson.Raw, version int) (bson.Raw, error) {
 	for _, e := range c.unset {
 		gone = append(gone, e.Key)
 	}
-	left, err := rawdoc.Without(raw, gone...)
+	left, err := rawdoc.RemoveFields(raw, gone...)
 	if err != nil {
 		return nil, err
 	}
@@ -162,15 +162,15 @@ func mergedDocument(path string, raw, was, next bson.Raw, old, now *form) (bson.
 		if new := next.Lookup(name); new.Type != 0 {
 			if !old.has(name) {
 				return bson.RawValue{}, fmt.Errorf("%s exists already, but isn't a field of the document's version",
-					rawdoc.Join(path, name))
+					rawdoc.JoinPath(path, name))
 			}
-			if v, err = merged(rawdoc.Join(path, name), v, was.Lookup(name), new, old.field(name), now.field(name)); err != nil {
+			if v, err = merged(rawdoc.JoinPath(path, name), v, was.Lookup(name), new, old.field(name), now.field(name)); err != nil {
 				return v, err
 			}
 		} else if goes(name, was, next, old, now) {
 			if old.field(name).drops(v) {
 				return v, fmt.Errorf("%s would be removed, but has fields that aren't in the document's version",
-					rawdoc.Join(path, name))
+					rawdoc.JoinPath(path, name))
 			}
 			continue
 		}
@@ -206,7 +206,7 @@ func mergedArray(path string, stored, was, next bson.RawValue, old, now *form) (
 	}
 	out := make(bson.A, len(a))
 	for i := range a {
-		v, err := merged(rawdoc.Join(path, strconv.Itoa(i)), a[i], b[i], c[i], old.elem, inner)
+		v, err := merged(rawdoc.JoinPath(path, strconv.Itoa(i)), a[i], b[i], c[i], old.elem, inner)
 		if err != nil {
 			return v, err
 		}

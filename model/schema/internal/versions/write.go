@@ -6,8 +6,8 @@ import (
 	"reflect"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/schema/internal/rawdoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -155,8 +155,8 @@ func (x *Versions) readAfter(c *change, raw bson.Raw, doc any) (bson.Raw, error)
 
 // alike compares encoded documents but for the version, of which they may say anything.
 func (x *Versions) alike(a, b bson.Raw) bool {
-	a, errA := rawdoc.Without(a, x.field)
-	b, errB := rawdoc.Without(b, x.field)
+	a, errA := rawdoc.RemoveFields(a, x.field)
+	b, errB := rawdoc.RemoveFields(b, x.field)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
