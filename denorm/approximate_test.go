@@ -29,10 +29,10 @@ type tally struct {
 
 var tallies = model.NewCollection[tally, string]("tallies")
 
-func viewed(n int64) docs { return docs{"tallies": {tally{ID: "t", Views: n}}} }
+func viewed(n int64) testkit.Docs { return testkit.Docs{"tallies": {tally{ID: "t", Views: n}}} }
 
 func TestApproximateCount(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
@@ -49,26 +49,26 @@ func TestApproximateCount(t *testing.T) {
 			{"a multiple and a rest, above", views.Count("t", 34, 0.399), 90, nil},
 			{"no event", views.Count("t", 0, 0), 50, nil},
 			{"an owner that isn't there", views.Count("u", 1, 0), 50, model.ErrNotFound},
-			{"an empty owner", views.Count("", 1, 0), 50, errRefused},
-			{"an empty owner, although nothing would be written", views.Count("", 1, 0.9), 50, errRefused},
-			{"a draw of 1", views.Count("t", 1, 1), 50, errRefused},
-			{"a negative draw", views.Count("t", 1, -0.1), 50, errRefused},
-			{"a draw that isn't a number", views.Count("t", 1, math.NaN()), 50, errRefused},
-			{"negative events", views.Count("t", -1, 0), 50, errRefused},
-			{"too many events", views.Count("t", math.MaxInt64, 0), 50, errRefused},
+			{"an empty owner", views.Count("", 1, 0), 50, testkit.ErrRefused},
+			{"an empty owner, although nothing would be written", views.Count("", 1, 0.9), 50, testkit.ErrRefused},
+			{"a draw of 1", views.Count("t", 1, 1), 50, testkit.ErrRefused},
+			{"a negative draw", views.Count("t", 1, -0.1), 50, testkit.ErrRefused},
+			{"a draw that isn't a number", views.Count("t", 1, math.NaN()), 50, testkit.ErrRefused},
+			{"negative events", views.Count("t", -1, 0), 50, testkit.ErrRefused},
+			{"too many events", views.Count("t", math.MaxInt64, 0), 50, testkit.ErrRefused},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
-				seed(t, db, viewed(50))
+				testkit.Seed(t, db, viewed(50))
 				run := func() error {
 					_, err := c.plan.Run(t.Context(), db)
 					return err
 				}
 				if c.err != nil {
-					wantError(t, run(), c.err)
+					testkit.WantError(t, run(), c.err)
 				} else {
 					modeltest.WantCost(t, m, c.plan.Cost(), func() error { return run() })
 				}
-				wantDocs(t, db, viewed(c.after))
+				testkit.WantDocs(t, db, viewed(c.after))
 			})
 		}
 	}, mongotest.WithMonitor(m))
@@ -76,7 +76,7 @@ func TestApproximateCount(t *testing.T) {
 
 // Over all draws alike, what is added is what happened: no event weighs more or less than one.
 func TestApproximateIsUnbiased(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const grid = 1000
 	for _, n := range []int64{1, 3, 10, 1000} {
 		a := denorm.NewApproximate(tallies, "views", n)
@@ -97,7 +97,7 @@ func TestApproximateIsUnbiased(t *testing.T) {
 
 // Random draws stay within the deviation that is said, as often as it says.
 func TestApproximateDeviation(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const events, runs = 4_000, 200
 	random := rand.New(rand.NewPCG(1, 2))
 	within, sum := 0, 0.0
@@ -127,11 +127,13 @@ func TestApproximateDeviation(t *testing.T) {
 
 // A write that was cut has counted once or not at all; it is not run again, which would count again.
 func TestApproximateCut(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Sample: 2,
-		Seed:   func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, viewed(0)) },
-		Run:    func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, views.Count("t", 1, 0)) },
+		Seed:   func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, viewed(0)) },
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			return testkit.Exec(ctx, db, views.Count("t", 1, 0))
+		},
 		Repair: func(context.Context, *mongo.Database) error { return nil },
 		Check: func(t testing.TB, db *mongo.Database) {
 			if got, err := tallies.ByID("t").One(t.Context(), db); err != nil || got.Views != 0 && got.Views != 10 {
@@ -143,16 +145,16 @@ func TestApproximateCut(t *testing.T) {
 
 // Writers that count the same owner at once lose nothing: what is stored is the sum of what their draws decided.
 func TestApproximateConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := store(t.Context(), db, viewed(0)); err != nil {
+		if err := testkit.Store(t.Context(), db, viewed(0)); err != nil {
 			t.Fatal(err)
 		}
 		var all sync.WaitGroup
 		for writer := range int64(8) {
 			all.Go(func() {
 				for draw := 0.05; draw < 1; draw += 0.1 { // e events are written by e of these ten draws, as 10 each
-					if err := exec(t.Context(), db, views.Count("t", writer, draw)); err != nil {
+					if err := testkit.Exec(t.Context(), db, views.Count("t", writer, draw)); err != nil {
 						t.Error(err)
 					}
 				}
@@ -166,7 +168,7 @@ func TestApproximateConcurrent(t *testing.T) {
 }
 
 func TestApproximateDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, declare := range map[string]func(){
 		"no such path":     func() { denorm.NewApproximate(tallies, "vews", 10) },
 		"no number":        func() { denorm.NewApproximate(tallies, "name", 10) },
@@ -190,13 +192,13 @@ func TestApproximateDeclarations(t *testing.T) {
 
 // What each operation costs is what its value says, and each write finds its document by _id.
 func TestApproximatePrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	testkit.WantPrices(t, testkit.Stored(viewed(0)),
 		testkit.Writes("Count", 1, 1, views.Count("t", 1, 0)),
 		testkit.Writes("Count of none", 0, 0, views.Count("t", 1, 0.5)),
 		testkit.Writes("Count of many", 1, 1, views.Count("t", 77, 0.5)))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, viewed(1))
-		wantStepsIndexed(t, db, "Approximate", model.IDIndex, views.Count("t", 1, 0), views.Count("t", 77, 0))
+		testkit.Seed(t, db, viewed(1))
+		testkit.WantStepsIndexed(t, db, "Approximate", model.IDIndex, views.Count("t", 1, 0), views.Count("t", 77, 0))
 	})
 }

@@ -60,7 +60,9 @@ func rerunCases() map[string]model.Action {
 	noon := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	fresh, unnamed := folder{ID: "new", Shelf: "s", Name: "S", V: 1, At: noon}, folder{ID: "new", Shelf: "s", At: noon}
 	op, event := testkit.Token(1), folderEvent{"created"}
-	inc, set := bson.D{e("$inc", bson.D{e("n", 1)})}, bson.D{e("$set", bson.D{e("name", "N")})}
+	inc, set := bson.D{testkit.E("$inc", bson.D{testkit.E("n", 1)})}, bson.D{
+		testkit.E("$set", bson.D{testkit.E("name", "N")}),
+	}
 	return map[string]model.Action{
 		"Store.Insert, Copy":     model.NewStore(model.New("names", shelfNames), folders).Insert(unnamed),
 		"Store.Insert, Rollup":   model.NewStore(model.New("days", folderDays), folders).Insert(fresh),
@@ -78,15 +80,15 @@ func rerunCases() map[string]model.Action {
 
 func seedShelves(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	mustExec(t, db, model.Concat(model.NewPlan(shelves.Insert(shelf{ID: "s", Name: "S", V: 1})),
+	testkit.MustExec(t, db, model.Concat(model.NewPlan(shelves.Insert(shelf{ID: "s", Name: "S", V: 1})),
 		model.NewPlan(folders.Insert(folder{ID: "old"})), model.NewPlan(folders.Insert(folder{ID: "other"}))))
 }
 
 // An action runs three times as it runs once: alone, joined with a number, and with
 // transactions.
 func TestRerunTechniques(t *testing.T) {
-	parallel(t)
-	number := folders.Update("other", bson.D{e("$inc", bson.D{e("n", 1)})})
+	testkit.Parallel(t)
+	number := folders.Update("other", bson.D{testkit.E("$inc", bson.D{testkit.E("n", 1)})})
 	for name, action := range rerunCases() {
 		for way, change := range map[string]model.Change{
 			"alone": action.Change(), "joined": action.Change().Also(number),
@@ -121,7 +123,7 @@ func TestRerunTechniques(t *testing.T) {
 
 // A merge of a token and a number survives a fault at each of its writes.
 func TestRerunMergedFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for name, action := range rerunCases() {
 		w, is := action.(model.Write)
 		if !is || w.Token.IsZero() {
@@ -131,7 +133,7 @@ func TestRerunMergedFaults(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Sample: -1,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return exec(ctx, db, model.NewPlan(folders.Insert(folder{ID: "old"})))
+					return testkit.Exec(ctx, db, model.NewPlan(folders.Insert(folder{ID: "old"})))
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := w.Run(ctx, db)

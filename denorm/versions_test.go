@@ -83,7 +83,7 @@ func tuneVersions(tunes *model.Collection[tune, string]) *schema.Versions[tune, 
 // otherwise, is refused when it is declared, whichever is declared first: it, or the
 // versions.
 func TestVersionsBesideTechniques(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	lists := model.NewCollection[playlist, string]("playlists")
 	fields := func(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
 	type collection = *model.Collection[tune, string]
@@ -111,11 +111,12 @@ func TestVersionsBesideTechniques(t *testing.T) {
 		}},
 		"a subset": {declare: func(tunes collection) {
 			denorm.NewSubset(tunes, "album", lists, "last", denorm.SubsetSpec{
-				By: bson.D{e("year", -1)}, Fields: []string{"name", "year"}, Max: 3,
+				By: bson.D{testkit.E("year", -1)}, Fields: []string{"name", "year"}, Max: 3,
 			})
 		}},
 		"a subset of whole documents": {declare: func(tunes collection) {
-			denorm.NewSubset(tunes, "label", lists, "whole", denorm.SubsetSpec{By: bson.D{e("year", -1)}, Max: 3})
+			denorm.NewSubset(tunes, "label", lists, "whole",
+				denorm.SubsetSpec{By: bson.D{testkit.E("year", -1)}, Max: 3})
 		}},
 		"an index table": {
 			declare: func(tunes collection) {
@@ -155,7 +156,7 @@ func TestVersionsBesideTechniques(t *testing.T) {
 // A Copy of what all versions have in one form holds among documents of every version;
 // another field of theirs is not set past their versions.
 func TestCopyOfVersions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	versions := tuneVersions(tunes)
 	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
@@ -164,7 +165,7 @@ func TestCopyOfVersions(t *testing.T) {
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		if err := store(ctx, db, docs{
+		if err := testkit.Store(ctx, db, testkit.Docs{
 			"tunes":     {tune1{ID: "t", Title: "Take Five", Year: 1959}},
 			"playlists": {playlist{ID: "p", Tune: "t", Year: 1959}},
 		}); err != nil {
@@ -172,7 +173,7 @@ func TestCopyOfVersions(t *testing.T) {
 		}
 		check := func(want int) {
 			t.Helper()
-			found, err := foundBy(ctx, db, years.Checks())
+			found, err := testkit.FoundBy(ctx, db, years.Checks())
 			list, errList := lists.ByID("p").One(ctx, db)
 			if errors.Join(err, errList) != nil || len(found) > 0 || list.Year != want {
 				t.Errorf("found %v, %v; %+v, %v", found, err, list, errList)
@@ -180,7 +181,7 @@ func TestCopyOfVersions(t *testing.T) {
 		}
 		check(1959)
 		testkit.MustChange(t, db,
-			model.NewStore(model.New("years", years, versions), tunes).Set("t", bson.D{e("year", 1961)}))
+			model.NewStore(model.New("years", years, versions), tunes).Set("t", bson.D{testkit.E("year", 1961)}))
 		check(1961)
 		if now, err := tunes.ByID("t").One(ctx, db); err != nil || now.Year != 1961 || now.Name != "Take Five" {
 			t.Errorf("%+v, %v", now, err)
@@ -191,7 +192,7 @@ func TestCopyOfVersions(t *testing.T) {
 // Techniques read whole documents of every version as the newest, and store the newest version with those that they
 // store.
 func TestTechniquesReadVersions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
 		KeyPath: "tune",
@@ -210,7 +211,7 @@ func TestTechniquesReadVersions(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		was := tune1{ID: "t", Label: "l", Title: "Take Five", Year: 1959}
-		if err := store(ctx, db, docs{
+		if err := testkit.Store(ctx, db, testkit.Docs{
 			"tunes":     {was},
 			"playlists": {playlist{ID: "p", Tune: "t"}, playlist{ID: "l"}},
 		}); err != nil {
@@ -222,7 +223,7 @@ func TestTechniquesReadVersions(t *testing.T) {
 				Name    string `bson:"name"`
 				Version any    `bson:"schemaVersion"`
 			}
-			if err := db.Collection("tunes").FindOne(ctx, bson.D{e("_id", id)}).
+			if err := db.Collection("tunes").FindOne(ctx, bson.D{testkit.E("_id", id)}).
 				Decode(&held); err != nil || held.Name != name ||
 				held.Version != version {
 				t.Errorf("%s is stored as %+v, %v", id, held, err)
@@ -250,11 +251,14 @@ func TestTechniquesReadVersions(t *testing.T) {
 			t.Error(err)
 		}
 		want("m", "Unsquare", int32(2))
-		mustExec(t, db, model.NewPlan(last.Push("o", note{"1"})))
+		testkit.MustExec(t, db, model.NewPlan(last.Push("o", note{"1"})))
 		want("o", "", int32(2))
-		mustExec(t, db,
+		testkit.MustExec(t, db,
 			model.NewPlan(last.PushWith("w",
-				bson.D{e("$setOnInsert", bson.D{e("year", 1961)}), e("$set", bson.D{e("label", "l")})}, note{"1"})))
+				bson.D{
+					testkit.E("$setOnInsert", bson.D{testkit.E("year", 1961)}),
+					testkit.E("$set", bson.D{testkit.E("label", "l")}),
+				}, note{"1"})))
 		want("w", "", int32(2))
 		want("t", "", nil)
 		run(revised.Edit("t", func(s *tune) error { s.Name += "!"; return nil }).Change())
@@ -265,7 +269,7 @@ func TestTechniquesReadVersions(t *testing.T) {
 // Parts of a document carry no version of the whole one, and a feed's plan is made of the newest document, which isn't
 // brought up.
 func TestVersionsOfParts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	tuneVersions(tunes)
 	rows := denorm.NewWideRow(tunes, lists, denorm.WideRowSpec{
@@ -276,7 +280,7 @@ func TestVersionsOfParts(t *testing.T) {
 			if c.Doc == nil {
 				return model.Plan{}
 			}
-			return model.NewPlan(lists.Update(c.ID, bson.D{e("$set", bson.D{e("name", c.Doc.Name)})}))
+			return model.NewPlan(lists.Update(c.ID, bson.D{testkit.E("$set", bson.D{testkit.E("name", c.Doc.Name)})}))
 		}, denorm.FeedSpec{})
 	now := tune{ID: "t", Label: "l", Name: "Take Five", Year: 1959}
 	if plan := names.Plan(denorm.FeedChange[tune, string]{
@@ -285,7 +289,7 @@ func TestVersionsOfParts(t *testing.T) {
 		t.Errorf("the plan of a change is %v", plan)
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustExec(t, db, model.NewPlan(tunes.Insert(now)), model.NewPlan(lists.Insert(playlist{ID: "p"})))
+		testkit.MustExec(t, db, model.NewPlan(tunes.Insert(now)), model.NewPlan(lists.Insert(playlist{ID: "p"})))
 		if _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

@@ -35,15 +35,15 @@ var (
 	specs = denorm.NewAttributes(goods, "specs", denorm.AttributesSpec{})
 )
 
-func makeGoods(list ...spec) docs { return docs{"goods": {good{"g", list}}} }
+func makeGoods(list ...spec) testkit.Docs { return testkit.Docs{"goods": {good{"g", list}}} }
 
 // attrs are the attributes of a name, a value, a name, a value.
 var attrs = testkit.D
 
 func TestAttributesWrites(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	red := spec{K: "color", V: "red"}
-	runWriteCases(t, []writeCase{
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
 			Reason: "the first attribute", Before: makeGoods(), Write: specs.Set("g", attrs("color", "red")),
 			After: makeGoods(red), Status: model.Applied, Again: model.Applied,
@@ -70,29 +70,35 @@ func TestAttributesWrites(t *testing.T) {
 		},
 		{
 			Reason: "a list that is stored as null",
-			Before: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}},
+			Before: testkit.Docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: nil}}}},
 			Write:  specs.Set("g", attrs("color", "red")),
 			After:  makeGoods(red), Status: model.Applied, Again: model.Applied,
 		},
 		{
-			Reason: "an owner that isn't there", Before: docs{"goods": {}},
+			Reason: "an owner that isn't there", Before: testkit.Docs{"goods": {}},
 			Write: specs.Set("g", attrs("color", "red")),
 			Err:   model.ErrNotFound,
 		},
-		{Reason: "no attribute", Before: makeGoods(red), Write: specs.Set("g", nil), Err: errRefused},
-		{Reason: "an empty name", Before: makeGoods(red), Write: specs.Set("g", attrs("", 1)), Err: errRefused},
-		{Reason: "a name twice", Before: makeGoods(red), Write: specs.Set("g", attrs("a", 1, "a", 2)), Err: errRefused},
-		{Reason: "an empty owner", Before: makeGoods(red), Write: specs.Set("", attrs("a", 1)), Err: errRefused},
+		{Reason: "no attribute", Before: makeGoods(red), Write: specs.Set("g", nil), Err: testkit.ErrRefused},
+		{Reason: "an empty name", Before: makeGoods(red), Write: specs.Set("g", attrs("", 1)), Err: testkit.ErrRefused},
+		{
+			Reason: "a name twice", Before: makeGoods(red), Write: specs.Set("g", attrs("a", 1, "a", 2)),
+			Err: testkit.ErrRefused,
+		},
+		{
+			Reason: "an empty owner", Before: makeGoods(red), Write: specs.Set("", attrs("a", 1)),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "a value that can't be stored", Before: makeGoods(red),
 			Write: specs.Set("g", attrs("a", func() {})),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "a value with a name that can't be stored",
 			Before: makeGoods(red),
 			Write:  specs.Set("g", attrs("a", bson.D{{Key: "$x", Value: 1}})),
-			Err:    errRefused,
+			Err:    testkit.ErrRefused,
 		},
 		{
 			Reason: "taken off", Before: makeGoods(red, spec{K: "size", V: 4}),
@@ -105,27 +111,31 @@ func TestAttributesWrites(t *testing.T) {
 			Again: model.Applied,
 		},
 		{
-			Reason: "taken off an owner that isn't there", Before: docs{"goods": {}}, Write: specs.Unset("g", "size"),
-			Err: model.ErrNotFound,
+			Reason: "taken off an owner that isn't there", Before: testkit.Docs{"goods": {}},
+			Write: specs.Unset("g", "size"),
+			Err:   model.ErrNotFound,
 		},
-		{Reason: "nothing to take off", Before: makeGoods(red), Write: specs.Unset("g"), Err: errRefused},
-		{Reason: "an empty name to take off", Before: makeGoods(red), Write: specs.Unset("g", ""), Err: errRefused},
+		{Reason: "nothing to take off", Before: makeGoods(red), Write: specs.Unset("g"), Err: testkit.ErrRefused},
+		{
+			Reason: "an empty name to take off", Before: makeGoods(red), Write: specs.Unset("g", ""),
+			Err: testkit.ErrRefused,
+		},
 	})
 }
 
 // Names and values that look like commands stay data.
 func TestAttributesHostile(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, s := range []string{"$where", "a.b", "$specs", "$$this", "^.*", "é\x00"} {
-			seed(t, db, makeGoods(spec{K: "x", V: 1}))
+			testkit.Seed(t, db, makeGoods(spec{K: "x", V: 1}))
 			for range 2 {
 				if _, err := specs.Set("g", attrs(s, s, s+"2", bson.D{{Key: "in", Value: s}})).
 					Run(t.Context(), db); err != nil {
 					t.Fatal(s, err)
 				}
 			}
-			wantDocs(t, db,
+			testkit.WantDocs(t, db,
 				makeGoods(spec{K: "x", V: 1}, spec{K: s, V: s}, spec{K: s + "2", V: bson.D{{Key: "in", Value: s}}}))
 			if found, err := specs.Equal(s, s).All(t.Context(), db); err != nil || len(found) != 1 {
 				t.Errorf("%s: found %d, %v", s, len(found), err)
@@ -133,16 +143,16 @@ func TestAttributesHostile(t *testing.T) {
 			if _, err := specs.Unset("g", s, s+"2").Run(t.Context(), db); err != nil {
 				t.Fatal(s, err)
 			}
-			wantDocs(t, db, makeGoods(spec{K: "x", V: 1}))
+			testkit.WantDocs(t, db, makeGoods(spec{K: "x", V: 1}))
 		}
 	})
 }
 
 func TestAttributesReads(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	d := func(op string, v any) bson.D { return bson.D{{Key: op, Value: v}} }
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"goods": {
+		testkit.Seed(t, db, testkit.Docs{"goods": {
 			good{"a", []spec{{K: "size", V: 5}, {K: "width", V: 9}, {K: "color", V: "red"}}},
 			good{"b", []spec{{K: "size", V: 9}, {K: "width", V: 5}, {K: "tags", V: bson.A{"x", "y"}}}},
 			good{"c", []spec{{K: "size", V: "5"}, {K: "none", V: nil}}}, good{ID: "d"},
@@ -190,17 +200,17 @@ func TestAttributesReads(t *testing.T) {
 		"a condition without operators": specs.Match("a", bson.D{{Key: "b", Value: 1}}).Err,
 		"a value that can't be stored":  specs.Equal("a", func() {}).Err,
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 }
 
 // Whatever is set and taken off in whatever order, the list is the map that the same makes, in the order of first
 // setting.
 func TestAttributesLockstep(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 6))
-		seed(t, db, makeGoods())
+		testkit.Seed(t, db, makeGoods())
 		var want []spec
 		for range 60 {
 			name := string(rune('a' + random.IntN(6)))
@@ -227,9 +237,9 @@ func TestAttributesLockstep(t *testing.T) {
 
 // Thirty-two that set at once: every name is there once.
 func TestAttributesConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, makeGoods())
+		testkit.Seed(t, db, makeGoods())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for n := range errs {
@@ -251,9 +261,9 @@ func TestAttributesConcurrent(t *testing.T) {
 
 // Names that other code repeated are found, all of them, and the first of each stays.
 func TestAttributesRepair(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	nameless := bson.D{{Key: "v", Value: 1}}
-	damaged := docs{"goods": {
+	damaged := testkit.Docs{"goods": {
 		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}, {K: "x", V: 3}, {K: "x", V: 4}, {K: "y", V: 5}}},
 		good{"b", []spec{{K: "x", V: 1}, {K: "y", V: 1}}},
 		bson.D{
@@ -261,20 +271,20 @@ func TestAttributesRepair(t *testing.T) {
 			{Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless, spec{K: "z", V: 2}}},
 		},
 	}}
-	mended := docs{"goods": {
+	mended := testkit.Docs{"goods": {
 		good{"a", []spec{{K: "x", V: 1}, {K: "y", V: 2}}}, damaged["goods"][1],
 		bson.D{{Key: "_id", Value: "c"}, {Key: "specs", Value: bson.A{nameless, spec{K: "z", V: 1}, nameless}}},
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
+		Seed: func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, damaged) },
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			_, err := specs.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 			return err
 		},
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+		Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, mended) },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, damaged)
+		testkit.Seed(t, db, damaged)
 		check := specs.Checks()[0]
 		found, err := check.All(t.Context(), db)
 		if err != nil {
@@ -290,9 +300,12 @@ func TestAttributesRepair(t *testing.T) {
 	})
 	check := specs.Checks()[0]
 	for reason, f := range map[string]model.Finding{
-		"without an id":    {Check: check.Name, Detail: marshal(bson.D{e("name", "x")})},
+		"without an id":    {Check: check.Name, Detail: testkit.Marshal(bson.D{testkit.E("name", "x")})},
 		"without a detail": {Check: check.Name},
-		"of another check": {Check: "goods.specs", Detail: marshal(bson.D{e("id", "a"), e("name", "x")})},
+		"of another check": {
+			Check:  "goods.specs",
+			Detail: testkit.Marshal(bson.D{testkit.E("id", "a"), testkit.E("name", "x")}),
+		},
 	} {
 		if _, err := check.Mend([]model.Finding{f}).Run(t.Context(), nil); !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("a finding %s is taken: %v", reason, err)
@@ -301,41 +314,41 @@ func TestAttributesRepair(t *testing.T) {
 }
 
 func TestAttributesFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, c := range map[string]struct {
 		w     model.Write
-		after docs
+		after testkit.Docs
 	}{
 		"Set": {specs.Set("g", attrs("a", 2, "b", 3)), makeGoods(spec{K: "a", V: 2}, spec{K: "b", V: 3})},
 		"Unset": {
 			w:     specs.Unset("g", "a"),
-			after: docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}},
+			after: testkit.Docs{"goods": {bson.D{{Key: "_id", Value: "g"}, {Key: "specs", Value: bson.A{}}}}},
 		},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return store(ctx, db, makeGoods(spec{K: "a", V: 1}))
+					return testkit.Store(ctx, db, makeGoods(spec{K: "a", V: 1}))
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := c.w.Run(ctx, db)
 					return err
 				},
-				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, c.after) },
+				Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, c.after) },
 			})
 		})
 	}
 }
 
 func TestAttributesCostsAndIndex(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			list = append(list, good{fmt.Sprint("g", i), []spec{{K: fmt.Sprint("k", i%50), V: i}, {K: "all", V: i}}})
 		}
-		seed(t, db, docs{"goods": list})
+		testkit.Seed(t, db, testkit.Docs{"goods": list})
 		if err := model.New("test", specs).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -370,7 +383,7 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 }
 
 func TestAttributesDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type numbers struct {
 		ID    string `bson:"_id"`
 		Specs []struct {
@@ -402,16 +415,16 @@ func TestAttributesDeclarations(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestAttributesPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	testkit.WantPrices(t,
-		testkit.Stored(docs{
+		testkit.Stored(testkit.Docs{
 			"goods": {
 				good{"a", []spec{{K: "x", V: 1}, {K: "x", V: 3}, {K: "y", V: 5}, {K: "y", V: 6}}},
 				good{"b", []spec{{K: "x", V: "1"}, {K: "x", V: 1}}},
 			},
 		}),
 		testkit.Reads("Equal", 2, specs.Equal("x", 1)),
-		testkit.Reads("Match", 1, specs.Match("y", bson.D{e("$gt", 5)})),
+		testkit.Reads("Match", 1, specs.Match("y", bson.D{testkit.E("$gt", 5)})),
 		testkit.Reads("Has", 2, specs.Has("x")),
 		testkit.Reads("Survey", 3, specs.Survey()).
 			Differs("the scope's fields are fields of the documents that it lists"),
@@ -421,9 +434,9 @@ func TestAttributesPrices(t *testing.T) {
 
 // Mending finds its documents by _id.
 func TestAttributesMendIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, makeGoods(spec{K: "x", V: 1}, spec{K: "x", V: 2}))
-		wantStepsIndexed(t, db, "Attributes.Checks", model.IDIndex, testkit.Mended(t, db, specs.Checks())...)
+		testkit.Seed(t, db, makeGoods(spec{K: "x", V: 1}, spec{K: "x", V: 2}))
+		testkit.WantStepsIndexed(t, db, "Attributes.Checks", model.IDIndex, testkit.Mended(t, db, specs.Checks())...)
 	})
 }

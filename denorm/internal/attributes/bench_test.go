@@ -14,7 +14,10 @@ func BenchmarkAttributesPlans(b *testing.B) {
 		"Attributes.Checks": func(n int) func() error {
 			check, found := specs.Checks()[0], make([]model.Finding, n)
 			for i := range found {
-				found[i] = model.Finding{Check: check.Name, Detail: marshal(bson.D{e("id", int32(i)), e("name", "x")})}
+				found[i] = model.Finding{
+					Check:  check.Name,
+					Detail: testkit.Marshal(bson.D{testkit.E("id", int32(i)), testkit.E("name", "x")}),
+				}
 			}
 			return func() error { return testkit.Priced(check.Mend(found)) }
 		},

@@ -2,6 +2,7 @@ package bounded_test
 
 import (
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -57,8 +58,8 @@ func posts(notation ...string) []post {
 }
 
 // makeBoard is the board b with posts.
-func makeBoard(notation ...string) docs {
-	return docs{"boards": {board{ID: "b", Posts: posts(notation...)}}}
+func makeBoard(notation ...string) testkit.Docs {
+	return testkit.Docs{"boards": {board{ID: "b", Posts: posts(notation...)}}}
 }
 
 // elements are the posts as Push takes them.

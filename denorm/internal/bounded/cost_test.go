@@ -16,7 +16,7 @@ import (
 
 // What each operation costs is what its value says, and what its documentation says.
 func TestBoundedCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	write := func(w model.Write) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := w.Run(ctx, db)
@@ -65,7 +65,7 @@ func TestBoundedCosts(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
 				for _, want := range []model.Cost{test.want, test.said} {
-					seed(t, db, docs{"boards": many["boards"][:5]})
+					testkit.Seed(t, db, testkit.Docs{"boards": many["boards"][:5]})
 					modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), db) })
 				}
 			})
@@ -75,13 +75,13 @@ func TestBoundedCosts(t *testing.T) {
 
 // Owners are found by _id, among thousands.
 func TestBoundedIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			list = append(list, board{ID: fmt.Sprint("b", i), Posts: posts("a1", "b2")})
 		}
-		if err := store(t.Context(), db, docs{"boards": list}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{"boards": list}); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
@@ -100,19 +100,20 @@ func TestBoundedIndexed(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says.
 func TestBoundedPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	testkit.WantPrices(t, testkit.Stored(many), testkit.Mending(1, 2, last.Checks()[0]))
 }
 
 // Each write finds its document by _id.
 func TestBoundedWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, makeBoard("a1", "b2"))
-		wantStepsIndexed(t, db, "Bounded", model.IDIndex,
-			model.NewPlan(last.PushWith("b", bson.D{e("$set", bson.D{e("name", "x")})}, elements("b1")...),
+		testkit.Seed(t, db, makeBoard("a1", "b2"))
+		testkit.WantStepsIndexed(t, db, "Bounded", model.IDIndex,
+			model.NewPlan(last.PushWith("b",
+				bson.D{testkit.E("$set", bson.D{testkit.E("name", "x")})}, elements("b1")...),
 				creating.Push("b", elements("b1")...)))
-		wantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex,
+		testkit.WantStepsIndexed(t, db, "Bounded.Checks", model.IDIndex,
 			testkit.Mended(t, db, newBounded(denorm.BoundedSpec{Max: 1}).Checks())...)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -16,7 +17,7 @@ import (
 )
 
 // many are boards within the bound, at it, and over it.
-var many = docs{"boards": {
+var many = testkit.Docs{"boards": {
 	board{ID: "a"}, board{ID: "b", Posts: posts("a1")}, board{ID: "c", Posts: posts("c3", "a1", "b2")},
 	board{ID: "d", Posts: posts("c3", "a1", "d4", "b2")}, board{ID: "e", Posts: posts("a9", "e5", "b8", "d6", "c7")},
 	bson.D{{Key: "_id", Value: "f"}, {Key: "posts", Value: nil}},
@@ -24,23 +25,23 @@ var many = docs{"boards": {
 }}
 
 // makeTrimmed are the same, with what the two that are over the bound keep.
-func makeTrimmed(d, e []post) docs {
+func makeTrimmed(d, e []post) testkit.Docs {
 	list := slices.Clone(many["boards"])
 	list[3], list[4] = board{ID: "d", Posts: d}, board{ID: "e", Posts: e}
-	return docs{"boards": list}
+	return testkit.Docs{"boards": list}
 }
 
 func TestBoundedTrim(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, last.Checks(), 1)
-	wantRefusedFindings(t, last.Checks()...)
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, last.Checks(), 1)
+	testkit.WantRefusedFindings(t, last.Checks()...)
 	found := []string{"boards 'd': holds 4 elements", "boards 'e': holds 5 elements"}
 	for _, c := range []struct {
 		reason string
-		before docs
+		before testkit.Docs
 		b      *denorm.Bounded[board, string]
 		found  []string
-		after  docs
+		after  testkit.Docs
 	}{
 		{"to the last", many, last, found, makeTrimmed(posts("a1", "d4", "b2"), posts("b8", "d6", "c7"))},
 		{"to the first", many, first, found, makeTrimmed(posts("c3", "a1", "d4"), posts("a9", "e5", "b8"))},
@@ -53,24 +54,28 @@ func TestBoundedTrim(t *testing.T) {
 		{"with nothing over the bound", makeBoard("a1"), last, nil, makeBoard("a1")},
 		{
 			reason: "with a document in the array's place",
-			before: docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}},
-			b:      last, found: nil,
-			after: docs{"boards": {bson.D{e("_id", "b"), e("posts", bson.D{e("3", 1)})}}},
+			before: testkit.Docs{
+				"boards": {bson.D{testkit.E("_id", "b"), testkit.E("posts", bson.D{testkit.E("3", 1)})}},
+			},
+			b: last, found: nil,
+			after: testkit.Docs{
+				"boards": {bson.D{testkit.E("_id", "b"), testkit.E("posts", bson.D{testkit.E("3", 1)})}},
+			},
 		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				seed(t, db, c.before)
+				testkit.Seed(t, db, c.before)
 				check := c.b.Checks()[0]
-				list, said := findingsOf(t, db, check)
+				list, said := testkit.FindingsOf(t, db, check)
 				if !slices.Equal(said, c.found) {
 					t.Errorf("found %q, want %q", said, c.found)
 				}
 				for range 2 { // what was found once may be mended twice
-					mustExec(t, db, check.Mend(list))
-					wantDocs(t, db, c.after)
+					testkit.MustExec(t, db, check.Mend(list))
+					testkit.WantDocs(t, db, c.after)
 				}
-				if _, left := findingsOf(t, db, check); len(left) > 0 {
+				if _, left := testkit.FindingsOf(t, db, check); len(left) > 0 {
 					t.Errorf("left %q", left)
 				}
 			})
@@ -79,8 +84,8 @@ func TestBoundedTrim(t *testing.T) {
 }
 
 func TestBoundedRemove(t *testing.T) {
-	parallel(t)
-	runWriteCases(t, []writeCase{
+	testkit.Parallel(t)
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
 			Reason: "by key", Before: makeBoard("a1", "b2", "c3"),
 			Write: lastKey.Remove("b", "a", "c"), After: makeBoard("b2"), Status: model.Applied, Again: model.Applied,
@@ -98,19 +103,19 @@ func TestBoundedRemove(t *testing.T) {
 			Status: model.Applied, Again: model.Applied,
 		},
 		{
-			Reason: "from a missing owner", Before: docs{"boards": {}}, Write: lastKey.Remove("b", "a"),
+			Reason: "from a missing owner", Before: testkit.Docs{"boards": {}}, Write: lastKey.Remove("b", "a"),
 			Err: model.ErrNotFound,
 		},
-		{Reason: "no key", Before: makeBoard("a1"), Write: lastKey.Remove("b"), Err: errRefused},
-		{Reason: "a nil key", Before: makeBoard("a1"), Write: lastKey.Remove("b", nil), Err: errRefused},
-		{Reason: "without a Key", Before: makeBoard("a1"), Write: last.Remove("b", "a"), Err: errRefused},
+		{Reason: "no key", Before: makeBoard("a1"), Write: lastKey.Remove("b"), Err: testkit.ErrRefused},
+		{Reason: "a nil key", Before: makeBoard("a1"), Write: lastKey.Remove("b", nil), Err: testkit.ErrRefused},
+		{Reason: "without a Key", Before: makeBoard("a1"), Write: last.Remove("b", "a"), Err: testkit.ErrRefused},
 	})
 }
 
 func TestBoundedReads(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"boards": append(slices.Clone(many["boards"][:5]), board{
 				ID: "h", Name: "n", Posts: posts("a1", "b2", "c3"),
 			}),
@@ -125,22 +130,22 @@ func TestBoundedReads(t *testing.T) {
 			}
 		}
 		_, err := last.Slice("nobody", 1).One(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		for _, f := range []*model.Find[board]{last.Slice("h", 0), last.Slice("", 1)} {
 			_, err = f.One(t.Context(), db)
-			wantError(t, err, errRefused)
+			testkit.WantError(t, err, testkit.ErrRefused)
 		}
 	})
 }
 
 // Every write that can be run again, cut anywhere, ends right.
 func TestBoundedFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		name   string
-		before docs
+		before testkit.Docs
 		write  model.Write
-		after  docs
+		after  testkit.Docs
 	}{
 		{
 			name: "Push of one with a key", before: makeBoard("a1", "b2", "c3"),
@@ -169,21 +174,21 @@ func TestBoundedFaults(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
-				Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, c.before) },
+				Seed: func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, c.before) },
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					_, err := c.write.Run(ctx, db)
 					return err
 				},
-				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, c.after) },
+				Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, c.after) },
 			})
 		})
 	}
 	t.Run("Checks", func(t *testing.T) {
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
-			Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, many) },
-			Run:  checkJob(newest.Checks()[0]),
+			Seed: func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, many) },
+			Run:  testkit.CheckJob(newest.Checks()[0]),
 			Check: func(t testing.TB, db *mongo.Database) {
-				wantDocs(t, db, makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
+				testkit.WantDocs(t, db, makeTrimmed(posts("b2", "c3", "d4"), posts("c7", "b8", "a9")))
 			},
 		})
 	})
@@ -191,21 +196,21 @@ func TestBoundedFaults(t *testing.T) {
 
 // Without a Key a push that is run again adds its elements again, as its documentation says.
 func TestBoundedPushAgain(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, makeBoard("a1"))
+		testkit.Seed(t, db, makeBoard("a1"))
 		for range 2 {
 			if _, err := last.Push("b", elements("b2")...).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		wantDocs(t, db, makeBoard("a1", "b2", "b2"))
+		testkit.WantDocs(t, db, makeBoard("a1", "b2", "b2"))
 	})
 }
 
 // Two pushes at once: both are there, whatever the order.
 func TestBoundedPushMeetsPush(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	push := func(notation string) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			_, err := newKey.Push("b", elements(notation)...).Run(ctx, db)
@@ -213,9 +218,9 @@ func TestBoundedPushMeetsPush(t *testing.T) {
 		}
 	}
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: interleaved,
+		Match: testkit.Interleaved,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return store(ctx, db, makeBoard("a1", "b2", "c3"))
+			return testkit.Store(ctx, db, makeBoard("a1", "b2", "c3"))
 		},
 		A: push("d9"),
 		B: push("e5"),
@@ -223,14 +228,14 @@ func TestBoundedPushMeetsPush(t *testing.T) {
 			if err := errors.Join(errA, errB); err != nil {
 				t.Error(err)
 			}
-			wantDocs(t, db, makeBoard("c3", "e5", "d9"))
+			testkit.WantDocs(t, db, makeBoard("c3", "e5", "d9"))
 		},
 	})
 }
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
 func TestBoundedDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type nullBoard struct {
 		ID    string `bson:"_id"`
 		Posts []post `bson:"posts"`
@@ -321,7 +326,7 @@ func TestBoundedDeclarations(t *testing.T) {
 		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
-			err := panicOf(test.declare)
+			err := testkit.PanicOf(test.declare)
 			var d *model.DeclarationError
 			if !errors.As(err, &d) {
 				t.Fatalf("panicked with %v, want a *model.DeclarationError", err)
@@ -336,7 +341,7 @@ func TestBoundedDeclarations(t *testing.T) {
 	b := newBounded(spec)
 	spec.By[0].Value = -1
 	if got := b.Checks()[0].Mend([]model.Finding{{
-		Check: "boards.posts: oversized arrays", Detail: marshal(bson.D{e("_id", "b")}),
+		Check: "boards.posts: oversized arrays", Detail: testkit.Marshal(bson.D{testkit.E("_id", "b")}),
 	}}).String(); !strings.Contains(got, "$sort: {n: 1, id: 1}") {
 		t.Errorf("the declaration changed with the caller's spec: %s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -68,7 +69,7 @@ func (k *kept) trim() {
 
 // Under random operations the stored array is what the plain one is.
 func TestBoundedIsAppendSortCut(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	orders := []struct {
 		by   bson.D
 		less func(a, b post) int
@@ -99,16 +100,16 @@ func lockstep(t *testing.T, db *mongo.Database, random *rand.Rand, b *denorm.Bou
 	for range random.IntN(9) { // what was there before the bound was declared
 		k.list = append(k.list, post{ID: fmt.Sprint("old", len(k.list)), N: random.IntN(5)})
 	}
-	seed(t, db, docs{"boards": {board{ID: "b", Posts: k.list}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "b", Posts: k.list}}})
 	for range 40 {
 		var w model.Write
 		var want error
 		status := model.Applied
 		switch n := random.IntN(20); {
 		case n == 0:
-			w, k.list = boards.Update("b", bson.D{e("$set", bson.D{e("posts", bson.A{})})}), nil
+			w, k.list = boards.Update("b", bson.D{testkit.E("$set", bson.D{testkit.E("posts", bson.A{})})}), nil
 		case n == 1:
-			if err := checkJob(b.Checks()[0])(t.Context(), db); err != nil {
+			if err := testkit.CheckJob(b.Checks()[0])(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			k.trim()
@@ -147,10 +148,10 @@ func randomPosts(random *rand.Rand) (list []post, args []any) {
 
 // MongoDB doesn't promise which of equal elements stays; which values stay, it does.
 func TestBoundedTies(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	tied := newBounded(denorm.BoundedSpec{Max: 3, By: bson.D{{Key: "n", Value: 1}}})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, makeBoard("a2", "b2", "c1"))
+		testkit.Seed(t, db, makeBoard("a2", "b2", "c1"))
 		if _, err := tied.Push("b", elements("d2", "e2")...).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

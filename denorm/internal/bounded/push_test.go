@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,13 +13,15 @@ import (
 )
 
 func TestBoundedPush(t *testing.T) {
-	parallel(t)
-	none := docs{"boards": {}}
+	testkit.Parallel(t)
+	none := testkit.Docs{"boards": {}}
 	creatingTops := denorm.NewBounded(boards, "stats.tops", denorm.BoundedSpec{
 		Max: 2, First: true, By: bson.D{{Key: "", Value: -1}}, Create: true,
 	})
-	scored := func(n ...int64) docs { return docs{"boards": {board{ID: "b", Stats: &scores{Tops: n}}}} }
-	runWriteCases(t, []writeCase{
+	scored := func(n ...int64) testkit.Docs {
+		return testkit.Docs{"boards": {board{ID: "b", Stats: &scores{Tops: n}}}}
+	}
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
 			Reason: "to a document without the array", Before: makeBoard(), Write: last.Push("b", elements("a1")...),
 			After: makeBoard("a1"), Status: model.Applied,
@@ -94,19 +97,28 @@ func TestBoundedPush(t *testing.T) {
 			Err: model.ErrNotFound,
 		},
 
-		{Reason: "no element", Before: makeBoard("a1"), Write: last.Push("b"), Err: errRefused},
-		{Reason: "no owner", Before: makeBoard("a1"), Write: last.Push("", elements("a1")...), Err: errRefused},
-		{Reason: "nil", Before: makeBoard("a1"), Write: last.Push("b", nil), Err: errRefused},
-		{Reason: "a nil pointer", Before: makeBoard("a1"), Write: last.Push("b", (*post)(nil)), Err: errRefused},
-		{Reason: "an element of another type", Before: makeBoard("a1"), Write: last.Push("b", "a"), Err: errRefused},
+		{Reason: "no element", Before: makeBoard("a1"), Write: last.Push("b"), Err: testkit.ErrRefused},
+		{Reason: "no owner", Before: makeBoard("a1"), Write: last.Push("", elements("a1")...), Err: testkit.ErrRefused},
+		{Reason: "nil", Before: makeBoard("a1"), Write: last.Push("b", nil), Err: testkit.ErrRefused},
+		{
+			Reason: "a nil pointer", Before: makeBoard("a1"), Write: last.Push("b", (*post)(nil)),
+			Err: testkit.ErrRefused,
+		},
+		{
+			Reason: "an element of another type", Before: makeBoard("a1"), Write: last.Push("b", "a"),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "a list of elements is not spread", Before: makeBoard("a1"), Write: last.Push("b", posts("b2")),
-			Err: errRefused,
+			Err: testkit.ErrRefused,
 		},
-		{Reason: "a number of another type", Before: makeBoard("a1"), Write: tops.Push("b", 5), Err: errRefused},
+		{
+			Reason: "a number of another type", Before: makeBoard("a1"), Write: tops.Push("b", 5),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "a bad one among others: none is pushed", Before: makeBoard("a1"),
-			Write: last.Push("b", post{"b", 2}, bson.D{}), Err: errRefused,
+			Write: last.Push("b", post{"b", 2}, bson.D{}), Err: testkit.ErrRefused,
 		},
 
 		{
@@ -129,8 +141,8 @@ func TestBoundedPush(t *testing.T) {
 
 // With a Key, a push that is run again is recognized by what it left.
 func TestBoundedPushWithKey(t *testing.T) {
-	parallel(t)
-	runWriteCases(t, []writeCase{
+	testkit.Parallel(t)
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
 			Reason: "one", Before: makeBoard("a1"), Write: lastKey.Push("b", elements("b2")...),
 			After: makeBoard("a1", "b2"), Status: model.Applied, Again: model.Already,
@@ -147,7 +159,7 @@ func TestBoundedPushWithKey(t *testing.T) {
 		},
 		{
 			Reason: "a missing owner is told from a known key",
-			Before: docs{"boards": {}}, Write: lastKey.Push("b", elements("a1")...), Err: model.ErrNotFound,
+			Before: testkit.Docs{"boards": {}}, Write: lastKey.Push("b", elements("a1")...), Err: model.ErrNotFound,
 		},
 		{
 			Reason: "some keys are known, some aren't, and there is room",
@@ -214,14 +226,14 @@ func TestBoundedPushWithKey(t *testing.T) {
 		{
 			Reason: "the same key twice", Before: makeBoard(),
 			Write: lastKey.Push("b", elements("a1", "a2")...),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 	})
 }
 
 // Elements of any form are checked for what can't be a key, and for names that can't be stored.
 func TestBoundedOpenElements(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	logs := denorm.NewBounded(model.NewCollection[bson.M, string]("boards"), "posts",
 		denorm.BoundedSpec{Max: 3, Key: "at.id"})
 	key := func(id any) bson.M { return bson.M{"at": bson.M{"id": id}} }
@@ -243,10 +255,10 @@ func TestBoundedOpenElements(t *testing.T) {
 		"one by a pattern's bytes": logs.Remove("b", bson.RawValue{Type: bson.TypeRegex, Value: []byte(".\x00\x00")}),
 		"a removal of a list":      logs.Remove("b", bson.A{"a"}),
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, w.Err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, w.Err, testkit.ErrRefused) })
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"boards": {bson.M{"_id": "b"}}})
+		testkit.Seed(t, db, testkit.Docs{"boards": {bson.M{"_id": "b"}}})
 		for _, id := range []any{"a", 5, bson.D{{Key: "x", Value: "y"}}, "$where"} {
 			if _, err := logs.Push("b", key(id)).Run(t.Context(), db); err != nil {
 				t.Fatalf("key %v: %v", id, err)
@@ -258,14 +270,16 @@ func TestBoundedOpenElements(t *testing.T) {
 		if _, err := logs.Remove("b", "$where", int64(5)).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantDocs(t, db, docs{"boards": {bson.M{"_id": "b", "posts": bson.A{key(bson.D{{Key: "x", Value: "y"}})}}}})
+		testkit.WantDocs(t, db, testkit.Docs{
+			"boards": {bson.M{"_id": "b", "posts": bson.A{key(bson.D{{Key: "x", Value: "y"}})}}},
+		})
 	})
 }
 
 // PushWith is what Merge makes of the push and the other update, byte for byte, or as much refused.
 func TestBoundedPushWith(t *testing.T) {
 	boards := boards.Unchecked()
-	parallel(t)
+	testkit.Parallel(t)
 	inc := func(path string) bson.E { return bson.E{Key: "$inc", Value: bson.D{{Key: path, Value: int64(1)}}} }
 	set := func(path string, v any) bson.E { return bson.E{Key: "$set", Value: bson.D{{Key: path, Value: v}}} }
 	list := []string{"a"}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -96,7 +97,7 @@ func idsOfNotes(list []note) (ids []string) {
 	return ids
 }
 
-func empty(t testing.TB, db *mongo.Database) { seed(t, db, docs{"notes": {}}) }
+func empty(t testing.TB, db *mongo.Database) { testkit.Seed(t, db, testkit.Docs{"notes": {}}) }
 
 // sizeOf is the number of bytes that a note has in a bucket.
 func sizeOf(list ...note) (bytes int64) {
@@ -111,7 +112,7 @@ func sizeOf(list ...note) (bytes int64) {
 }
 
 func TestBucketAppend(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("three to a bucket, each key by itself", func(t *testing.T) {
 			empty(t, db)
@@ -131,7 +132,7 @@ func TestBucketAppend(t *testing.T) {
 			total := func(sum, least, most any) bson.D {
 				return bson.D{{Key: "sum", Value: sum}, {Key: "min", Value: least}, {Key: "max", Value: most}}
 			}
-			wantDocs(t, db, docs{"notes": {bson.D{
+			testkit.WantDocs(t, db, testkit.Docs{"notes": {bson.D{
 				{Key: "_id", Value: "p#0000000000"}, {Key: "key", Value: "p"}, {Key: "seq", Value: int64(0)},
 				{Key: "n", Value: 2}, {Key: "bytes", Value: sizeOf(a, b)}, {Key: "items", Value: []note{a, b}},
 				{Key: "totals", Value: bson.D{
@@ -162,7 +163,7 @@ func TestBucketAppend(t *testing.T) {
 
 // Bytes and days decide which bucket takes an element, too.
 func TestBucketAppendBounds(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		t.Run("by bytes", func(t *testing.T) {
 			for _, b := range []*noteBucket{budgeted, roomy} {
@@ -176,8 +177,8 @@ func TestBucketAppendBounds(t *testing.T) {
 			empty(t, db)
 			appendAll(t, db, budgeted, "p", ofSize("a", 100), ofSize("b", 60))
 			_, err := budgeted.AppendTo("p", 0, makeNote("c")).Run(t.Context(), db)
-			wantError(t, err, model.ErrFull)
-			wantError(t, err, model.ErrStale) // so that a Change tries again
+			testkit.WantError(t, err, model.ErrFull)
+			testkit.WantError(t, err, model.ErrStale) // so that a Change tries again
 			appendAll(t, db, budgeted, "p", makeNote("c"))
 			wantPages(t, db, budgeted, "p", []string{"a"}, []string{"b", "c"})
 		})
@@ -195,7 +196,7 @@ func TestBucketAppendBounds(t *testing.T) {
 
 // The pure form says why a bucket doesn't take an element, and recognizes one that it holds.
 func TestBucketAppendTo(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	bucketOf := func(n int, more ...bson.E) bson.D {
 		list := []note{makeNote("a"), makeNote("b"), makeNote("c")}[:n]
 		d := bson.D{
@@ -204,11 +205,11 @@ func TestBucketAppendTo(t *testing.T) {
 		}
 		return append(d, more...)
 	}
-	before := func(n int, more ...bson.E) docs { return docs{"notes": {bucketOf(n, more...)}} }
+	before := func(n int, more ...bson.E) testkit.Docs { return testkit.Docs{"notes": {bucketOf(n, more...)}} }
 	closed := bson.E{Key: "closed", Value: true}
-	runWriteCases(t, []writeCase{
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
-			Reason: "creates a bucket", Before: docs{"notes": {}},
+			Reason: "creates a bucket", Before: testkit.Docs{"notes": {}},
 			Write: byKey.AppendTo("p", 0, makeNote("a")), After: before(1), Status: model.Applied, Again: model.Already,
 		},
 		{
@@ -230,7 +231,7 @@ func TestBucketAppendTo(t *testing.T) {
 		},
 		{
 			Reason: "a bucket without a count is not full",
-			Before: docs{"notes": {bson.D{{Key: "_id", Value: "p#0000000000"}}}},
+			Before: testkit.Docs{"notes": {bson.D{{Key: "_id", Value: "p#0000000000"}}}},
 			Write:  byKey.AppendTo("p", 0, makeNote("a")), Err: model.ErrStale,
 		},
 		{
@@ -238,17 +239,20 @@ func TestBucketAppendTo(t *testing.T) {
 			Write: budgeted.AppendTo("p", 0, ofSize("x", 100)),
 			Err:   model.ErrFull,
 		},
-		{Reason: "a number below 0", Before: before(1), Write: byKey.AppendTo("p", -1, makeNote("a")), Err: errRefused},
+		{
+			Reason: "a number below 0", Before: before(1), Write: byKey.AppendTo("p", -1, makeNote("a")),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "a number with too many digits", Before: before(1), Write: byKey.AppendTo("p", 1e10, makeNote("a")),
-			Err: errRefused,
+			Err: testkit.ErrRefused,
 		},
 	})
 }
 
 // What can't be appended is refused before anything is sent.
 func TestBucketRefusals(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	nan, late := note{ID: "a", F: math.NaN()}, time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	open := denorm.NewBucket(notes, denorm.BucketSpec{Max: 3, ElementKey: "any", Totals: []string{"any"}})
 	anything := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, any], string]("anything"),
@@ -289,12 +293,12 @@ func TestBucketRefusals(t *testing.T) {
 		{"an element that can't be encoded to look for", byKey.Holding("p", func() {}).Err},
 		{"an element without a Key", plain.Holding("p", "a").Err},
 	} {
-		t.Run(c.reason, func(t *testing.T) { wantError(t, c.err, errRefused) })
+		t.Run(c.reason, func(t *testing.T) { testkit.WantError(t, c.err, testkit.ErrRefused) })
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		_, err := plain.Append("", makeNote("a")).Run(t.Context(), db)
-		wantError(t, err, errRefused)
-		wantDocs(t, db, docs{"notes": {}})
+		testkit.WantError(t, err, testkit.ErrRefused)
+		testkit.WantDocs(t, db, testkit.Docs{"notes": {}})
 	})
 }

@@ -51,7 +51,7 @@ func totalOf(sum, least, most any) bson.D {
 // The check finds each bucket that doesn't add up, and no other. Its job mends them all, and a second run changes
 // nothing.
 func TestBucketRepair(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
 	right := []bson.E{totalsOf(totalOf(int64(3), int64(-2), int64(5)), totalOf(0.75, 0.25, 0.5))}
 	bare := []note{makeNote("a")}
@@ -115,8 +115,8 @@ func TestBucketRepair(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				seed(t, db, docs{"notes": {c.before, bucketDoc(7, bare)}})
-				found, _ := findingsOf(t, db, added.Checks()[0])
+				testkit.Seed(t, db, testkit.Docs{"notes": {c.before, bucketDoc(7, bare)}})
+				found, _ := testkit.FindingsOf(t, db, added.Checks()[0])
 				if (len(found) > 0) != (c.after != nil) ||
 					len(found) > 0 && found[0].ID.StringValue() != "p#0000000000" {
 					t.Fatalf("found %v", found)
@@ -126,11 +126,11 @@ func TestBucketRepair(t *testing.T) {
 					after = c.before
 				}
 				for range 2 {
-					if err := checkJob(added.Checks()[0])(t.Context(), db); err != nil {
+					if err := testkit.CheckJob(added.Checks()[0])(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
 					wantCounted(t, db, added)
-					wantDocs(t, db, docs{"notes": {after, bucketDoc(7, bare)}})
+					testkit.WantDocs(t, db, testkit.Docs{"notes": {after, bucketDoc(7, bare)}})
 				}
 			})
 		})
@@ -139,15 +139,15 @@ func TestBucketRepair(t *testing.T) {
 
 // A finding says what is stored and what the items make.
 func TestBucketChecks(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, budgeted.Checks(), 2)
-	wantRefusedFindings(t, budgeted.Checks()...)
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, budgeted.Checks(), 2)
+	testkit.WantRefusedFindings(t, budgeted.Checks()...)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 9}), bucketDoc(1, ab, bson.E{Key: "bytes", Value: "x"})},
 		})
-		got, said := findingsOf(t, db, added.Checks()[0])
+		got, said := testkit.FindingsOf(t, db, added.Checks()[0])
 		if len(got) != 2 || !strings.HasPrefix(said[0], "notes 'p#0000000000': stores {n: 9, bytes: ") ||
 			!strings.Contains(said[0], ", but its items make {n: 2, bytes: ") {
 			t.Fatal(said)
@@ -178,11 +178,11 @@ func TestBucketChecks(t *testing.T) {
 		if s := details[1].Stored.Lookup("bytes").StringValue(); s != "x" {
 			t.Errorf("stored %v", details[1].Stored)
 		}
-		if over, said := findingsOf(t, db, plain.Checks()[1]); len(over) != 0 {
+		if over, said := testkit.FindingsOf(t, db, plain.Checks()[1]); len(over) != 0 {
 			t.Errorf("oversized: %v", said)
 		}
 		four := append(slices.Clone(ab), makeNote("c"), makeNote("d"))
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"notes": {
 				bucketDoc(0, ab), bucketDoc(1, four),
 				bucketDoc(2, ab, bson.E{Key: "bytes", Value: int64(121)}),
@@ -198,7 +198,7 @@ func TestBucketChecks(t *testing.T) {
 			{budgeted, []string{of1, "notes 'p#0000000002': holds 2 items and Long('121') bytes"}},
 		} {
 			check := c.b.Checks()[1]
-			if _, said := findingsOf(t, db, check); !slices.Equal(said, c.want) {
+			if _, said := testkit.FindingsOf(t, db, check); !slices.Equal(said, c.want) {
 				t.Errorf("oversized: %q, want %q", said, c.want)
 			}
 			if check.Job().Err == nil {
@@ -210,29 +210,29 @@ func TestBucketChecks(t *testing.T) {
 
 // A mending that is cut, or that meets an append, leaves what adds up.
 func TestBucketRepairFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ab := []note{makeNumbered("a", 5, 0.5), makeNumbered("b", -2, 0.25)}
-	wrong := docs{
+	wrong := testkit.Docs{
 		"notes": {
 			bucketDoc(0, ab, bson.E{Key: "n", Value: 0}), bucketDoc(1, ab),
 			bucketDoc(2, ab, bson.E{Key: "bytes", Value: 1}),
 		},
 	}
-	seedWrong := func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, wrong) }
+	seedWrong := func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, wrong) }
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: seedWrong,
-		Run:  checkJob(added.Checks()[0]),
+		Run:  testkit.CheckJob(added.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantPages(t, db, added, "p", []string{"a", "b"}, []string{"a", "b"}, []string{"a", "b"})
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: interleaved,
+		Match: testkit.Interleaved,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return store(ctx, db, docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0})}})
+			return testkit.Store(ctx, db, testkit.Docs{"notes": {bucketDoc(0, ab, bson.E{Key: "n", Value: 0})}})
 		},
 		A: appending(added, "p", makeNumbered("c", 1, 1)),
-		B: checkJob(added.Checks()[0]),
+		B: testkit.CheckJob(added.Checks()[0]),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if errA != nil || errB != nil {
 				t.Error(errA, errB)

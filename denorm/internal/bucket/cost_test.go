@@ -28,7 +28,7 @@ type bucketCost struct {
 
 // What each operation costs is what its documentation says, and where its value says a price, that.
 func TestBucketCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
 	type run = func(context.Context, *mongo.Database) error
 	write := func(w model.Write) run {
@@ -103,7 +103,7 @@ func TestBucketCosts(t *testing.T) {
 	}
 	// The _ids of a batch, its findings, and two to read the end.
 	tests = append(tests, bucketCost{
-		reason: "a job that finds nothing", said: unsaid, run: checkJob(plain.Checks()[0]),
+		reason: "a job that finds nothing", said: unsaid, run: testkit.CheckJob(plain.Checks()[0]),
 		want: model.Cost{Commands: 4, Returned: 2},
 	})
 	checkBucketCosts(t, tests)
@@ -141,7 +141,7 @@ func full(w model.Write) func(context.Context, *mongo.Database) error {
 
 // Buckets are found by _id and elements by the index on their key, among thousands.
 func TestBucketIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	noon := time.Date(2014, 3, 28, 12, 0, 0, 0, time.UTC)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -152,10 +152,10 @@ func TestBucketIndexed(t *testing.T) {
 				Items: []note{makeNote(fmt.Sprint("a", i)), makeNote("b")},
 			})
 		}
-		if err := store(t.Context(), db, docs{"notes": list}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{"notes": list}); err != nil {
 			t.Fatal(err)
 		}
-		if err := createIndexes(t.Context(), db, byKey); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, byKey); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
@@ -180,7 +180,7 @@ type size int64
 
 // Keys may be numbers and ObjectIDs as well: their buckets don't mix.
 func TestBucketKeyTypes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		eachKey(t, db, []size{-12, -1, 0, 1, 12, 1 << 40}, "")
 		eachKey(t, db, []bson.ObjectID{{11: 1}, {11: 2}}, bson.NilObjectID.Hex())
@@ -190,7 +190,7 @@ func TestBucketKeyTypes(t *testing.T) {
 func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty string) {
 	buckets := model.NewCollection[denorm.BucketDoc[K, note], string]("keyed")
 	b := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 1, ElementKey: "id"})
-	seed(t, db, docs{"keyed": {}})
+	testkit.Seed(t, db, testkit.Docs{"keyed": {}})
 	for range 2 {
 		for _, key := range keys {
 			for _, id := range []string{"a", "b"} {
@@ -218,14 +218,14 @@ func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K, empty str
 	var zero K
 	wantRefusal := error(nil)
 	if empty != "" {
-		wantRefusal = errRefused
+		wantRefusal = testkit.ErrRefused
 	}
-	wantError(t, b.Oldest(zero).Err, wantRefusal)
+	testkit.WantError(t, b.Oldest(zero).Err, wantRefusal)
 }
 
 // A mistake in a declaration panics with what is wrong, where, and what to do.
 func TestBucketDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type spec = denorm.BucketSpec
 	of := func(s spec) func() { return func() { denorm.NewBucket(notes, s) } }
 	for _, test := range []struct {
@@ -307,9 +307,10 @@ func TestBucketDeclarations(t *testing.T) {
 
 // What finds and counts anew buckets that were miscounted costs what its value says.
 func TestBucketPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	wrong := bucketDoc(0, []note{makeNumbered("a", 5, 0.5)}, bson.E{Key: "n", Value: 0})
-	testkit.WantPrices(t, testkit.Stored(docs{"notes": {wrong}}), testkit.Reads("Checks", 1, added.Checks()[0].Find()),
+	testkit.WantPrices(t, testkit.Stored(testkit.Docs{"notes": {wrong}}),
+		testkit.Reads("Checks", 1, added.Checks()[0].Find()),
 		testkit.Mending(1, 1, added.Checks()[0]))
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -41,7 +42,7 @@ func fillBucket(b *noteBucket, list ...note) func(context.Context, *mongo.Databa
 // An append that is cut anywhere, and run again, adds once: into an empty sequence, a bucket with room, after a full
 // one, and after one that is closed for it.
 func TestBucketFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		reason string
 		b      *noteBucket
@@ -71,7 +72,7 @@ func TestBucketFaults(t *testing.T) {
 
 // Without a Key an append that is run again adds its element again, as its documentation says.
 func TestBucketAppendAgain(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		appendAll(t, db, plain, "p", makeNote("a"), makeNote("a"))
@@ -81,7 +82,7 @@ func TestBucketAppendAgain(t *testing.T) {
 
 // An append takes part in a transaction, and goes with it.
 func TestBucketAppendInTransaction(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		appendAll(t, db, byKey, "p", makeNote("a"), makeNote("b"))
@@ -103,7 +104,7 @@ func TestBucketAppendInTransaction(t *testing.T) {
 
 // Two appends in every order of their commands: both elements are there once, or the one is, if it is the same.
 func TestBucketInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		reason string
 		b      *noteBucket
@@ -131,7 +132,7 @@ func TestBucketInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			modeltest.Interleave(t, modeltest.InterleaveCase{
-				Match:  interleaved,
+				Match:  testkit.Interleaved,
 				Sample: 5,
 				Seed:   fillBucket(c.b, c.before...),
 				A:      appending(c.b, "p", c.x),
@@ -176,9 +177,9 @@ func wantWhole(t testing.TB, db *mongo.Database, b *noteBucket, most int, want [
 // Thirty-two that append at once, each element by two of them: nothing is lost, doubled or overfilled, by number or by
 // bytes.
 func TestBucketConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := createIndexes(t.Context(), db, added); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, added); err != nil {
 			t.Fatal(err)
 		}
 		t.Run("by number", func(t *testing.T) {
@@ -219,7 +220,7 @@ func appendTwice(t *testing.T, db *mongo.Database, b *noteBucket, most int, of f
 
 // Without keys of elements, every append counts.
 func TestBucketConcurrentWithoutKey(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const writers, each = 32, 4
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
@@ -247,7 +248,7 @@ func TestBucketConcurrentWithoutKey(t *testing.T) {
 
 // Pages give back exactly what was appended, in order, whatever the sizes, the bounds and the keys.
 func TestBucketProperty(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for s := range uint64(6) {
 			random := rand.New(rand.NewPCG(s, 1))
@@ -293,7 +294,7 @@ func TestBucketProperty(t *testing.T) {
 
 // Keys that look like commands, patterns or other keys' buckets stay data.
 func TestBucketHostileKeys(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	keys := []string{
 		"$where", "a.b", "^.*", "$$ROOT", "{$ne: null}", "é\x00", "p", "p#", "p#0000000000",
 		"p%23", "p%", "p$", "#", "%", "p#2014-03-28", "|", "/",

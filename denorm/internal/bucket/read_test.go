@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,7 +15,7 @@ import (
 
 // Every way of reading gives what was appended to its key.
 func TestBucketReads(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		var want []string
@@ -28,7 +29,7 @@ func TestBucketReads(t *testing.T) {
 			t.Errorf("page 1: %v, %v", page, err)
 		}
 		_, err := byKey.Page("p", 4).One(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		if all, err := byKey.Elements("p").All(t.Context(), db); err != nil || !slices.Equal(idsOfNotes(all), want) {
 			t.Errorf("elements: %v, %v", all, err)
 		}
@@ -49,7 +50,7 @@ func TestBucketReads(t *testing.T) {
 
 // Page after page, from either end.
 func TestBucketPaging(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range 11 {
@@ -83,7 +84,7 @@ func TestBucketPaging(t *testing.T) {
 }
 
 func TestBucketTotals(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		empty(t, db)
 		for i := range int64(7) {
@@ -113,14 +114,14 @@ func TestBucketTotals(t *testing.T) {
 			t.Errorf("without totals: %+v, %v", got, err)
 		}
 		_, err = added.Totals("x").One(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		wantCounted(t, db, added)
 	})
 }
 
 // A day begins where the spec says; a month's range takes whole months.
 func TestBucketPeriods(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	tokyo := time.FixedZone("Tokyo", 9*60*60)
 	inTokyo := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Daily, At: "at", Location: tokyo})
 	monthly := denorm.NewBucket(notes, denorm.BucketSpec{Max: 2, Period: denorm.Monthly, At: "at"})

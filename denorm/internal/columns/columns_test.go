@@ -44,7 +44,7 @@ func columnsRandom(r *rand.Rand, depth int) bson.D {
 		if slices.ContainsFunc(d, func(e bson.E) bool { return e.Key == name }) {
 			continue
 		}
-		d = append(d, e(name, columnsValue(r, depth)))
+		d = append(d, testkit.E(name, columnsValue(r, depth)))
 	}
 	return d
 }
@@ -65,7 +65,7 @@ func columnsValue(r *rand.Rand, depth int) any {
 
 // Whatever a document holds, it comes back byte for byte.
 func TestColumnsThereAndBack(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	r := rand.New(rand.NewPCG(11, 3))
 	for range 2000 {
 		d := columnsRandom(r, 4)
@@ -75,7 +75,7 @@ func TestColumnsThereAndBack(t *testing.T) {
 				t.Fatal(d, err)
 			}
 			back, err := x.Back(flat)
-			if err != nil || !bytes.Equal(marshal(back), marshal(d)) {
+			if err != nil || !bytes.Equal(testkit.Marshal(back), testkit.Marshal(d)) {
 				t.Fatalf("form %d: %v\ncame back from %v\nas %v, %v", i, d, flat, back, err)
 			}
 			elems, err := flat.Elements()
@@ -112,7 +112,7 @@ func FuzzColumnsBack(f *testing.F) {
 					continue // too much of it, or with a name twice
 				}
 				again, err := x.Back(flat)
-				if err != nil || !bytes.Equal(marshal(again), marshal(d)) {
+				if err != nil || !bytes.Equal(testkit.Marshal(again), testkit.Marshal(d)) {
 					t.Errorf("%v came back as %v, %v", d, again, err)
 				}
 			}
@@ -122,7 +122,7 @@ func FuzzColumnsBack(f *testing.F) {
 			return
 		}
 		if flat, err := sheets.Flatten(d); err == nil {
-			if again, err := sheets.Back(flat); err != nil || !bytes.Equal(marshal(again), marshal(d)) {
+			if again, err := sheets.Back(flat); err != nil || !bytes.Equal(testkit.Marshal(again), testkit.Marshal(d)) {
 				t.Errorf("%v came back as %v, %v", d, again, err)
 			}
 		}
@@ -130,11 +130,12 @@ func FuzzColumnsBack(f *testing.F) {
 }
 
 func TestColumnsNames(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	d := bson.D{
-		e("_id", bson.D{e("a", 1)}), e("to", bson.D{e("city", "Rome"), e("", nil)}),
-		e("l", bson.A{1, bson.D{e("x/y", true)}, bson.A{}}),
-		e("#n", bson.D{}),
+		testkit.E("_id", bson.D{testkit.E("a", 1)}),
+		testkit.E("to", bson.D{testkit.E("city", "Rome"), testkit.E("", nil)}),
+		testkit.E("l", bson.A{1, bson.D{testkit.E("x/y", true)}, bson.A{}}),
+		testkit.E("#n", bson.D{}),
 	}
 	for i, want := range []string{
 		"{_id: {a: 1}, 'to/city': 'Rome', 'to/%': null, 'l/#0': 1, 'l/#1/x%2Fy': true, 'l/#2': [], '%23n': {}}",
@@ -174,31 +175,40 @@ func problems(_ bson.Raw, err error) []error {
 
 // All that an analytical store would leave out is listed, each with its path.
 func TestColumnsProblems(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	small := denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{MaxProperties: 6, MaxDepth: 3})
-	deep := bson.D{e("d", 1)}
+	deep := bson.D{testkit.E("d", 1)}
 	for range 2 {
-		deep = bson.D{e("c", deep)}
+		deep = bson.D{testkit.E("c", deep)}
 	}
 	for _, c := range []struct {
 		d    bson.D
 		want []string
 	}{
-		{bson.D{e("a", 1), e("b", bson.A{1, 2, 3})}, nil},
+		{bson.D{testkit.E("a", 1), testkit.E("b", bson.A{1, 2, 3})}, nil},
 		{
-			d:    bson.D{e("a", 1), e("b", bson.A{1, 2, 3, 4}), e("c", 1)},
+			d:    bson.D{testkit.E("a", 1), testkit.E("b", bson.A{1, 2, 3, 4}), testkit.E("c", 1)},
 			want: []string{"document: has more than 6 properties, the MaxProperties of the spec: 7"},
 		},
-		{bson.D{e("x", deep)}, []string{"x.c.c.d: is nested deeper than 3 levels"}},
-		{bson.D{e("a,b", bson.D{e("$x", 1), e("ok", 1)}), e("l", bson.A{bson.D{e("p.q", 1)}})}, []string{
-			"a,b: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
-			"a,b.$x: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
-			"l[0].p.q: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape"}},
-		{bson.D{e("a", bson.D{e("x", 1)}), e("a", bson.D{e("y", 1)})}, []string{"a: occurs twice in its document"}},
+		{bson.D{testkit.E("x", deep)}, []string{"x.c.c.d: is nested deeper than 3 levels"}},
+		{
+			d: bson.D{
+				testkit.E("a,b", bson.D{testkit.E("$x", 1), testkit.E("ok", 1)}),
+				testkit.E("l", bson.A{bson.D{testkit.E("p.q", 1)}}),
+			},
+			want: []string{
+				"a,b: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
+				"a,b.$x: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape",
+				"l[0].p.q: the name contains a character of ColumnsSpec.Refuse: rename the field, or set Escape"},
+		},
+		{
+			d:    bson.D{testkit.E("a", bson.D{testkit.E("x", 1)}), testkit.E("a", bson.D{testkit.E("y", 1)})},
+			want: []string{"a: occurs twice in its document"},
+		},
 	} {
 		var got []string
 		for _, p := range problems(small.Flatten(c.d)) {
-			wantError(t, p, errRefused)
+			testkit.WantError(t, p, testkit.ErrRefused)
 			got = append(got, strings.TrimPrefix(p.Error(), "docmodel: sheets: "))
 		}
 		if !slices.Equal(got, c.want) {
@@ -207,7 +217,7 @@ func TestColumnsProblems(t *testing.T) {
 	}
 	thousand := bson.D{}
 	for i := range 1001 {
-		thousand = append(thousand, e(fmt.Sprint("f", i), i))
+		thousand = append(thousand, testkit.E(fmt.Sprint("f", i), i))
 	}
 	if p := problems(strictOnes.Flatten(thousand[:1000])); p != nil {
 		t.Errorf("1000 properties: %v", p)
@@ -215,86 +225,89 @@ func TestColumnsProblems(t *testing.T) {
 	if p := problems(strictOnes.Flatten(thousand)); len(p) != 1 {
 		t.Errorf("1001 properties: %v", p)
 	}
-	if p := problems(strictOnes.Flatten(bson.D{e("f", func() {})})); len(p) != 1 {
+	if p := problems(strictOnes.Flatten(bson.D{testkit.E("f", func() {})})); len(p) != 1 {
 		t.Errorf("what can't be encoded: %v", p)
 	}
 }
 
 func TestColumnsBackRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, d := range []bson.D{
-		{e("#0", 1)}, {e("a/#0", 1), e("a/b", 1)}, {e("a/b", 1), e("a/#0", 1)}, {e("a", 1), e("a/b", 1)},
-		{e("a/b", 1), e("a", 1)}, {e("a", 1), e("a", 1)}, {e("a", 1), e("%61", 1)}, {e("a/#1", 1)},
-		{e("a/#0", 1), e("a/#00", 1)}, {e("a/#x", 1)}, {e("a//b", 1)}, {e("a/", 1)}, {e("a%2", 1)}, {e("a%zz", 1)},
-		{e("a%00", 1)}, {e(strings.Repeat("a/", 300)+"a", 1)},
+		{testkit.E("#0", 1)}, {testkit.E("a/#0", 1), testkit.E("a/b", 1)}, {testkit.E("a/b", 1), testkit.E("a/#0", 1)},
+		{testkit.E("a", 1), testkit.E("a/b", 1)}, {testkit.E("a/b", 1), testkit.E("a", 1)},
+		{testkit.E("a", 1), testkit.E("a", 1)}, {testkit.E("a", 1), testkit.E("%61", 1)}, {testkit.E("a/#1", 1)},
+		{testkit.E("a/#0", 1), testkit.E("a/#00", 1)}, {testkit.E("a/#x", 1)}, {testkit.E("a//b", 1)},
+		{testkit.E("a/", 1)}, {testkit.E("a%2", 1)}, {testkit.E("a%zz", 1)}, {testkit.E("a%00", 1)},
+		{testkit.E(strings.Repeat("a/", 300)+"a", 1)},
 	} {
-		_, err := sheets.Back(marshal(d))
+		_, err := sheets.Back(testkit.Marshal(d))
 		if err == nil {
 			t.Errorf("%.80v is taken", d)
 			continue
 		}
-		wantError(t, err, errRefused)
+		testkit.WantError(t, err, testkit.ErrRefused)
 	}
-	for _, d := range []bson.D{{e("a", 1)}, {e("a!string", 1)}} {
-		_, err := otherForms[1].Back(marshal(d))
-		wantError(t, err, errRefused)
+	for _, d := range []bson.D{{testkit.E("a", 1)}, {testkit.E("a!string", 1)}} {
+		_, err := otherForms[1].Back(testkit.Marshal(d))
+		testkit.WantError(t, err, testkit.ErrRefused)
 	}
-	moved, err := sheets.Back(marshal(bson.D{e("a/#1", 2), e("b", 0), e("a/#0", 1)}))
+	moved, err := sheets.Back(testkit.Marshal(bson.D{testkit.E("a/#1", 2), testkit.E("b", 0), testkit.E("a/#0", 1)}))
 	if err != nil || fmt.Sprint(moved) != `{"a":[{"$numberInt":"1"},{"$numberInt":"2"}],"b":{"$numberInt":"0"}}` {
 		t.Errorf("columns in another order: %v, %v", moved, err)
 	}
 }
 
 func TestColumnsStore(t *testing.T) {
-	parallel(t)
-	doc := bson.D{e("_id", "s"), e("to", bson.D{e("city", "Rome")})}
-	flat := docs{"flat": {bson.D{e("_id", "s"), e("to/city", "Rome")}}}
-	runWriteCases(t, []writeCase{
+	testkit.Parallel(t)
+	doc := bson.D{testkit.E("_id", "s"), testkit.E("to", bson.D{testkit.E("city", "Rome")})}
+	flat := testkit.Docs{"flat": {bson.D{testkit.E("_id", "s"), testkit.E("to/city", "Rome")}}}
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
-			Reason: "a new one", Before: docs{"flat": {}}, Write: strictOnes.Store(doc),
+			Reason: "a new one", Before: testkit.Docs{"flat": {}}, Write: strictOnes.Store(doc),
 			After: flat, Status: model.Applied,
 			Again: model.Applied,
 		},
 		{
 			Reason: "in the place of another",
-			Before: docs{"flat": {bson.D{e("_id", "s"), e("old", 1)}}},
+			Before: testkit.Docs{"flat": {bson.D{testkit.E("_id", "s"), testkit.E("old", 1)}}},
 			Write:  strictOnes.Store(doc), After: flat, Status: model.Applied, Again: model.Applied,
 		},
 		{
 			Reason: "deleted", Before: flat, Write: strictOnes.Delete("s"),
-			After: docs{"flat": {}}, Status: model.Applied,
+			After: testkit.Docs{"flat": {}}, Status: model.Applied,
 			Again: model.Applied,
 		},
-		{Reason: "no _id", Before: flat, Write: strictOnes.Store(bson.D{e("a", 1)}), Err: errRefused},
+		{Reason: "no _id", Before: flat, Write: strictOnes.Store(bson.D{testkit.E("a", 1)}), Err: testkit.ErrRefused},
 		{
 			Reason: "a refused name", Before: flat,
-			Write: strictOnes.Store(bson.D{e("_id", "s"), e("a,b", 1)}),
-			Err:   errRefused,
+			Write: strictOnes.Store(bson.D{testkit.E("_id", "s"), testkit.E("a,b", 1)}),
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "a name that a flat document can't have", Before: flat,
 			Write: denorm.NewColumns(openSheets, "flat", denorm.ColumnsSpec{Refuse: ","}).
-				Store(bson.D{e("_id", "s"), e("a.b", 1)}),
-			Err: errRefused,
+				Store(bson.D{testkit.E("_id", "s"), testkit.E("a.b", 1)}),
+			Err: testkit.ErrRefused,
 		},
-		{Reason: "no _id to delete", Before: flat, Write: strictOnes.Delete(nil), Err: errRefused},
+		{Reason: "no _id to delete", Before: flat, Write: strictOnes.Delete(nil), Err: testkit.ErrRefused},
 	})
 }
 
 func TestColumnsFill(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	parallel(t)
-	source := docs{
+	testkit.Parallel(t)
+	source := testkit.Docs{
 		"sheets": {
-			bson.D{e("_id", "a"), e("x", bson.D{e("y", 1)})}, bson.D{e("_id", "b"), e("x", bson.A{"1", 2})},
-			bson.D{e("_id", "c"), e("x", 3)},
+			bson.D{testkit.E("_id", "a"), testkit.E("x", bson.D{testkit.E("y", 1)})},
+			bson.D{testkit.E("_id", "b"), testkit.E("x", bson.A{"1", 2})},
+			bson.D{testkit.E("_id", "c"), testkit.E("x", 3)},
 		},
 	}
-	flat := docs{
+	flat := testkit.Docs{
 		"flat": {
-			bson.D{e("_id", "a"), e("x/y", 1)},
-			bson.D{e("_id", "b"), e("x/#0", "1"), e("x/#1", 2)},
-			bson.D{e("_id", "c"), e("x", 3)},
+			bson.D{testkit.E("_id", "a"), testkit.E("x/y", 1)},
+			bson.D{testkit.E("_id", "b"), testkit.E("x/#0", "1"), testkit.E("x/#1", 2)},
+			bson.D{testkit.E("_id", "c"), testkit.E("x", 3)},
 		},
 	}
 	fill := func(ctx context.Context, db *mongo.Database) error {
@@ -302,42 +315,47 @@ func TestColumnsFill(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return checkJob(strictOnes.Checks()[0])(ctx, db)
+		return testkit.CheckJob(strictOnes.Checks()[0])(ctx, db)
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(store(ctx, db, source),
-				store(ctx, db, docs{
-					"flat": {bson.D{e("_id", "a"), e("x", 1)}, bson.D{e("_id", "gone")}, bson.D{e("_id", 7)}},
+			return errors.Join(testkit.Store(ctx, db, source),
+				testkit.Store(ctx, db, testkit.Docs{
+					"flat": {
+						bson.D{testkit.E("_id", "a"), testkit.E("x", 1)}, bson.D{testkit.E("_id", "gone")},
+						bson.D{testkit.E("_id", 7)},
+					},
 				}))
 		},
 		Run:   fill,
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, flat) },
+		Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, flat) },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, flat)
+		testkit.Seed(t, db, flat)
 		uses, err := strictOnes.Survey().All(t.Context(), db)
 		if got, want := fmt.Sprint(uses),
 			"[{_id string 3} {x int 1} {x/#0 string 1} {x/#1 int 1} {x/y int 1}]"; err != nil || got != want {
 			t.Errorf("survey %s, want %s, %v", got, want, err)
 		}
-		seed(t, db, docs{"sheets": {bson.D{e("_id", "a"), e("x", bson.D{e("y:z", 1)})}}})
-		if _, said := findingsOf(t, db, strictOnes.Checks()[0]); !slices.Equal(said, []string{
+		testkit.Seed(t, db, testkit.Docs{
+			"sheets": {bson.D{testkit.E("_id", "a"), testkit.E("x", bson.D{testkit.E("y:z", 1)})}},
+		})
+		if _, said := testkit.FindingsOf(t, db, strictOnes.Checks()[0]); !slices.Equal(said, []string{
 			"flat 'b': its document doesn't exist", "flat 'c': its document doesn't exist",
 		}) {
 			t.Errorf("found %q", said)
 		}
-		wantError(t, fill(t.Context(), db), errRefused)
-		some := strictOnes.Rebuild(bson.D{e("_id", "z")})
+		testkit.WantError(t, fill(t.Context(), db), testkit.ErrRefused)
+		some := strictOnes.Rebuild(bson.D{testkit.E("_id", "z")})
 		if _, err := some.Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Errorf("a document that the filter leaves out: %v", err)
 		}
 	})
-	wantDistinctChecks(t, strictOnes.Checks(), 1)
-	wantRefusedFindings(t, strictOnes.Checks()...)
+	testkit.WantDistinctChecks(t, strictOnes.Checks(), 1)
+	testkit.WantRefusedFindings(t, strictOnes.Checks()...)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		w := strictOnes.Store(bson.D{e("_id", "a")})
+		w := strictOnes.Store(bson.D{testkit.E("_id", "a")})
 		modeltest.WantCost(t, m, w.Cost(), func() error {
 			_, err := w.Run(t.Context(), db)
 			return err
@@ -347,7 +365,7 @@ func TestColumnsFill(t *testing.T) {
 }
 
 func TestColumnsDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(spec denorm.ColumnsSpec) func() {
 		return func() { denorm.NewColumns(openSheets, "flat", spec) }
 	}
@@ -366,7 +384,7 @@ func TestColumnsDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
-			if err := panicOf(f); !errors.As(err, &d) || d.Remedy == "" {
+			if err := testkit.PanicOf(f); !errors.As(err, &d) || d.Remedy == "" {
 				t.Errorf("panicked with %v", err)
 			}
 		})
@@ -375,15 +393,15 @@ func TestColumnsDeclarations(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestColumnsPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const comparesFields = "the scope's fields are fields of the documents that it lists"
-	sheet := func(id string) bson.D { return bson.D{e("_id", id), e("x", bson.D{e("y", 1)})} }
+	sheet := func(id string) bson.D { return bson.D{testkit.E("_id", id), testkit.E("x", bson.D{testkit.E("y", 1)})} }
 	testkit.WantPrices(t,
-		testkit.Stored(docs{
+		testkit.Stored(testkit.Docs{
 			"sheets": {sheet("a"), sheet("b")},
-			"flat":   {bson.D{e("_id", "gone")}, bson.D{e("_id", "z")}},
+			"flat":   {bson.D{testkit.E("_id", "gone")}, bson.D{testkit.E("_id", "z")}},
 		}),
-		testkit.Does("Rebuild", 4, 2, 2, inBatchesOf(500, strictOnes.Rebuild(nil))),
+		testkit.Does("Rebuild", 4, 2, 2, testkit.InBatchesOf(500, strictOnes.Rebuild(nil))),
 		testkit.Reads("Survey", 2, strictOnes.Survey()).Differs(comparesFields),
 		testkit.Reads("Checks", 2, strictOnes.Checks()[0].Find()),
 		testkit.Mending(1, 2, strictOnes.Checks()[0]),
@@ -393,10 +411,10 @@ func TestColumnsPrices(t *testing.T) {
 
 // Each write finds its document by _id.
 func TestColumnsWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"flat": {bson.D{e("_id", "gone")}}})
-		wantStepsIndexed(t, db, "Columns", model.IDIndex, model.NewPlan(strictOnes.Delete("gone")))
-		wantStepsIndexed(t, db, "Columns.Checks", model.IDIndex, mended(t, db, strictOnes.Checks())...)
+		testkit.Seed(t, db, testkit.Docs{"flat": {bson.D{testkit.E("_id", "gone")}}})
+		testkit.WantStepsIndexed(t, db, "Columns", model.IDIndex, model.NewPlan(strictOnes.Delete("gone")))
+		testkit.WantStepsIndexed(t, db, "Columns.Checks", model.IDIndex, testkit.Mended(t, db, strictOnes.Checks())...)
 	})
 }

@@ -165,7 +165,7 @@ func world(t testing.TB, db *mongo.Database) (map[string]origin, []holder) {
 	for _, s := range list {
 		sources[s.ID] = s
 	}
-	hs, err := holders.Find(nil).Sorted(bson.D{e("_id", 1)}).All(t.Context(), db)
+	hs, err := holders.Find(nil).Sorted(bson.D{testkit.E("_id", 1)}).All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func world(t testing.TB, db *mongo.Database) (map[string]origin, []holder) {
 // wantDrift compares what the check finds with what the documents in memory say.
 func (f copyForm) wantDrift(t testing.TB, db *mongo.Database) (found []model.Finding) {
 	t.Helper()
-	found, err := foundBy(t.Context(), db, f.c.Checks())
+	found, err := testkit.FoundBy(t.Context(), db, f.c.Checks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func isGone(f model.Finding) bool { return strings.Contains(f.Check, "copies of 
 // fill stores five sources and eight documents, some with copies of some.
 func (f copyForm) fill(t testing.TB, db *mongo.Database, r *rand.Rand) {
 	t.Helper()
-	seed(t, db, docs{"origins": nil, "holders": nil})
+	testkit.Seed(t, db, testkit.Docs{"origins": nil, "holders": nil})
 	var sources []origin
 	for i := range 5 {
 		sources = append(sources, origin{ID: fmt.Sprintf("s%d", i), Name: fmt.Sprintf("n%d", i), Note: "own"})
@@ -243,14 +243,14 @@ func (f copyForm) fill(t testing.TB, db *mongo.Database, r *rand.Rand) {
 		}
 		hs = append(hs, h)
 	}
-	if err := exec(t.Context(), db, origins.InsertMany(sources), holders.InsertMany(hs)); err != nil {
+	if err := testkit.Exec(t.Context(), db, origins.InsertMany(sources), holders.InsertMany(hs)); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // Whatever is changed through the copy, in whatever order it arrives, the copies are those of their sources.
 func TestCopyFollows(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {
@@ -261,7 +261,7 @@ func TestCopyFollows(t *testing.T) {
 					f.step(t, db, r, n, &late)
 				}
 				for _, p := range late {
-					if err := exec(t.Context(), db, p); err != nil {
+					if err := testkit.Exec(t.Context(), db, p); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -287,20 +287,23 @@ func (f copyForm) step(t *testing.T, db *mongo.Database, r *rand.Rand, n int, la
 	}
 	fields := bson.D{}
 	if r.IntN(2) == 0 {
-		fields = append(fields, e("name", fmt.Sprintf("n%d", n)))
+		fields = append(fields, testkit.E("name", fmt.Sprintf("n%d", n)))
 	}
 	if r.IntN(3) == 0 {
-		fields = append(fields, e("tags", []string{fmt.Sprint(n), "x"}))
+		fields = append(fields, testkit.E("tags", []string{fmt.Sprint(n), "x"}))
 	}
 	if r.IntN(3) == 0 {
-		fields = append(fields, e("info", info{City: fmt.Sprintf("c%d", n)}))
+		fields = append(fields, testkit.E("info", info{City: fmt.Sprintf("c%d", n)}))
 	}
-	fields = append(fields, e("note", fmt.Sprint(n)))
+	fields = append(fields, testkit.E("note", fmt.Sprint(n)))
 	if !f.versioned || r.IntN(2) == 0 {
 		testkit.MustChange(t, db, f.sources().Set(s.ID, fields))
 		return
 	}
-	mustExec(t, db, model.NewPlan(origins.Update(s.ID, bson.D{e("$set", fields), e("$inc", bson.D{e("v", 1)})})))
+	testkit.MustExec(t, db,
+		model.NewPlan(origins.Update(s.ID, bson.D{
+			testkit.E("$set", fields), testkit.E("$inc", bson.D{testkit.E("v", 1)}),
+		})))
 	if s, err = origins.ByID(s.ID).One(ctx, db); err != nil {
 		t.Fatal(err)
 	}
@@ -323,12 +326,12 @@ func (f copyForm) relate(t *testing.T, db *mongo.Database, r *rand.Rand, id stri
 		i := slices.Index(s.Docs, id)
 		if i >= 0 {
 			s.Docs = slices.Delete(s.Docs, i, i+1)
-		} else if n, err := origins.Find(bson.D{e("docs", id)}).Count(t.Context(), db); err != nil || n > 0 {
+		} else if n, err := origins.Find(bson.D{testkit.E("docs", id)}).Count(t.Context(), db); err != nil || n > 0 {
 			return // another source lists it
 		} else {
 			s.Docs = append(s.Docs, id)
 		}
-		testkit.MustChange(t, db, f.sources().Set(s.ID, bson.D{e("docs", s.Docs)}))
+		testkit.MustChange(t, db, f.sources().Set(s.ID, bson.D{testkit.E("docs", s.Docs)}))
 		return
 	}
 	how, at := r.IntN(4), r.IntN(8)
@@ -372,7 +375,7 @@ func (f copyForm) relate(t *testing.T, db *mongo.Database, r *rand.Rand, id stri
 // What is changed past the copy is found completely, and repaired exactly: the copied fields of those copies and
 // nothing else.
 func TestCopyDrift(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			t.Run(f.name, func(t *testing.T) {
@@ -381,7 +384,7 @@ func TestCopyDrift(t *testing.T) {
 					f.fill(t, db, r)
 					f.inject(t, db, r)
 					f.wantDrift(t, db)
-					if err := mendedByJobs(f.c.Checks()...)(t.Context(), db); err != nil {
+					if err := testkit.MendedByJobs(f.c.Checks()...)(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
 					for _, d := range f.wantDrift(t, db) {
@@ -418,7 +421,7 @@ func (f copyForm) inject(t *testing.T, db *mongo.Database, r *rand.Rand) {
 	if f.c != ofListed {
 		p.Steps = append(p.Steps, origins.Delete(fmt.Sprintf("s%d", r.IntN(5))))
 	}
-	if err := exec(t.Context(), db, p); err != nil {
+	if err := testkit.Exec(t.Context(), db, p); err != nil {
 		t.Fatal(err)
 	}
 }

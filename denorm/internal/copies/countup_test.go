@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/mongotest"
@@ -17,7 +18,7 @@ var revised = embed.NewVersioned(holders, embed.VersionedSpec{Version: "rev"})
 // Each write of a copy counts the document's version up once, however often it is run. A
 // replacement of what was read before is refused.
 func TestCopyCountsUp(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, form := range []struct {
 		name, base string
 		spec       denorm.CopySpec
@@ -51,7 +52,7 @@ func copyCountsUp(
 	h := holder{ID: "h", Rev: 1, Groups: []group{{Title: "t"}}}
 	m := model.New("counted up", c)
 	sources, targets := model.NewStore(m, origins), model.NewStore(m, holders)
-	if err := store(ctx, db, docs{"origins": {s}, "holders": {h}}); err != nil {
+	if err := testkit.Store(ctx, db, testkit.Docs{"origins": {s}, "holders": {h}}); err != nil {
 		t.Fatal(err)
 	}
 	counts := func(name string, do func() error) {
@@ -70,17 +71,20 @@ func copyCountsUp(
 				t.Errorf("%s: a write in the version that was read before gives %v", name, err)
 			} else if run == 1 && err == nil { // it was the newest: no more than counted up
 				if _, err := db.Collection("holders").
-					UpdateByID(ctx, "h", bson.D{e("$inc", bson.D{e("rev", -1)})}); err != nil {
+					UpdateByID(ctx, "h", bson.D{testkit.E("$inc", bson.D{testkit.E("rev", -1)})}); err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 	}
-	plan := func(p model.Plan) func() error { return func() error { return exec(ctx, db, p) } }
+	plan := func(p model.Plan) func() error { return func() error { return testkit.Exec(ctx, db, p) } }
 	rename := func(name string) {
 		t.Helper()
 		s.Name, s.V = name, s.V+1
-		mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$set", bson.D{e("name", s.Name), e("v", s.V)})})))
+		testkit.MustExec(t, db,
+			model.NewPlan(origins.Update("s", bson.D{
+				testkit.E("$set", bson.D{testkit.E("name", s.Name), testkit.E("v", s.V)}),
+			})))
 	}
 	run := func(c model.Action) func() error {
 		return func() error { _, err := c.Change().Run(ctx, db); return err }
@@ -93,7 +97,7 @@ func copyCountsUp(
 			s.Docs = nil
 		}
 		if spec.Listed != "" {
-			counts(name, run(sources.Set("s", bson.D{e("docs", s.Docs)})))
+			counts(name, run(sources.Set("s", bson.D{testkit.E("docs", s.Docs)})))
 			return
 		}
 		counts(name, run(targets.Edit("h", func(h *holder) error {
@@ -109,17 +113,17 @@ func copyCountsUp(
 		})))
 	}
 	relate("the first copy", []held{{ID: "s", Note: "n"}})
-	counts("a change of the source", run(sources.Set("s", bson.D{e("name", "two")})))
+	counts("a change of the source", run(sources.Set("s", bson.D{testkit.E("name", "two")})))
 	s.V++
 	rename("three")
 	counts("Propagate", plan(c.Propagate(&s)))
 	rename("four")
 	counts("Refresh", func() error { _, _, err := c.Refresh("s").Run(ctx, db); return err })
 	rename("five")
-	counts("Rebuild", func() error { return runJob(ctx, db, c.Rebuild()) })
+	counts("Rebuild", func() error { return testkit.RunJob(ctx, db, c.Rebuild()) })
 	if spec.Listed == "" {
 		rename("six")
-		counts("PropagateJob", func() error { return runJob(ctx, db, c.PropagateJob(&s)) })
+		counts("PropagateJob", func() error { return testkit.RunJob(ctx, db, c.PropagateJob(&s)) })
 	}
 	rename("seven")
 	check := c.Checks()[0]

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // Bad declarations panic and say what to do.
 func TestCopyDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	name := []denorm.Field{{From: "name", To: "items.name"}}
 	type nulls struct {
 		ID    string `bson:"_id"`
@@ -145,21 +146,23 @@ func TestCopyDeclarations(t *testing.T) {
 
 // Bad input is refused before anything is written.
 func TestCopyRefusals(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{
 		KeyPath: "src", Fields: []denorm.Field{{From: "x", To: "x"}}, Version: "v", VersionTo: "v",
 	})
-	doc := func(v any) *bson.D { return &bson.D{e("_id", 1), e("x", 1), e("v", v)} }
+	doc := func(v any) *bson.D { return &bson.D{testkit.E("_id", 1), testkit.E("x", 1), testkit.E("v", v)} }
 	for reason, err := range map[string]error{
-		"no _id":                  ofDocument.Propagate(&origin{}).Err(),
-		"nil":                     ofDocument.Propagate(nil).Err(),
-		"a version that is text":  c.Propagate(doc("x")).Err(),
-		"an operator in a value":  c.Propagate(&bson.D{e("_id", 1), e("x", bson.D{e("$y", 1)})}).Err(),
+		"no _id":                 ofDocument.Propagate(&origin{}).Err(),
+		"nil":                    ofDocument.Propagate(nil).Err(),
+		"a version that is text": c.Propagate(doc("x")).Err(),
+		"an operator in a value": c.Propagate(&bson.D{
+			testkit.E("_id", 1), testkit.E("x", bson.D{testkit.E("$y", 1)}),
+		}).Err(),
 		"no id to refresh":        ofDocument.Refresh("").Err,
-		"a drift of nothing":      inItems.Checks()[0].Mend(emptyFinding(inItems.Checks()[0])).Err(),
+		"a drift of nothing":      inItems.Checks()[0].Mend(testkit.EmptyFinding(inItems.Checks()[0])).Err(),
 		"a field that can't drop": ofDocument.Fold("$x").Err,
-		"a filter of channels":    ofDocument.Checks()[0].In(bson.D{e("x", make(chan int))}).Find().Err,
+		"a filter of channels":    ofDocument.Checks()[0].In(bson.D{testkit.E("x", make(chan int))}).Find().Err,
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

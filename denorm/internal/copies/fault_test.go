@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -11,10 +12,10 @@ import (
 
 // A repair of copies, and a refresh, can be cut anywhere and run again.
 func TestCopyRepairFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	cases := map[string]modeltest.FaultCase{}
 	for _, f := range copyForms {
-		if !everyPair && f.c != inItems && f.c != ofListed {
+		if !testkit.EveryPair && f.c != inItems && f.c != ofListed {
 			continue
 		}
 		at := []string{"", "items.1.", "groups.1.items.0."}[f.depth]
@@ -35,22 +36,25 @@ func TestCopyRepairFaults(t *testing.T) {
 			}
 		}
 		cases[f.name+" repair"] = modeltest.FaultCase{
-			Seed: inTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
-				ahead := bson.D{e("name", "ahead")}
+			Seed: testkit.InTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
+				ahead := bson.D{testkit.E("name", "ahead")}
 				if f.versioned {
-					ahead = append(ahead, e("v", int64(99)))
+					ahead = append(ahead, testkit.E("v", int64(99)))
 				}
 				for i := range ahead {
 					ahead[i].Key = at + ahead[i].Key
 				}
-				return updates(ctx, db, "holders", "h1", bson.D{e("$set", bson.D{e(at+"name", "wrong")})}, "h2",
-					bson.D{e("$set", ahead)})
+				return testkit.Updates(ctx, db, "holders", "h1",
+					bson.D{testkit.E("$set", bson.D{testkit.E(at+"name", "wrong")})}, "h2",
+					bson.D{testkit.E("$set", ahead)})
 			}),
-			Run: mendedByJobs(f.c.Checks()...), Check: whole("a"),
+			Run: testkit.MendedByJobs(f.c.Checks()...), Check: whole("a"),
 		}
 		cases[f.name+" refresh"] = modeltest.FaultCase{
-			Seed: inTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
-				return updates(ctx, db, "origins", "s", bson.D{e("$set", bson.D{e("name", "b"), e("v", int64(1))})})
+			Seed: testkit.InTurn(oneOf, func(ctx context.Context, db *mongo.Database) error {
+				return testkit.Updates(ctx, db, "origins", "s", bson.D{
+					testkit.E("$set", bson.D{testkit.E("name", "b"), testkit.E("v", int64(1))}),
+				})
 			}),
 			Run: func(ctx context.Context, db *mongo.Database) error {
 				_, _, err := f.c.Refresh("s").Run(ctx, db)
@@ -59,5 +63,5 @@ func TestCopyRepairFaults(t *testing.T) {
 			Check: whole("b"),
 		}
 	}
-	runFaults(t, cases)
+	testkit.RunFaults(t, cases)
 }

@@ -49,12 +49,12 @@ var (
 // A document that counts, and holds copied fields, moves with both: fields that the new source doesn't have are taken
 // away.
 func TestCopyInCountedDocument(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		a := course{ID: "a", Name: "Algebra", Teacher: "Noether", Rooms: []string{"1", "2"}}
 		b := course{ID: "b", Name: "Botany"}
-		if err := store(ctx, db, docs{"courses": {a, b}}); err != nil {
+		if err := testkit.Store(ctx, db, testkit.Docs{"courses": {a, b}}); err != nil {
 			t.Fatal(err)
 		}
 		want := func(holds enrolment) {
@@ -63,17 +63,17 @@ func TestCopyInCountedDocument(t *testing.T) {
 			if err != nil || model.Shell(asDoc(t, e)) != model.Shell(asDoc(t, holds)) {
 				t.Errorf("%+v, want %+v, %v", e, holds, err)
 			}
-			wrong, errWrong := foundBy(ctx, db, enrolled.Checks())
-			stale, errStale := foundBy(ctx, db, shown.Checks())
+			wrong, errWrong := testkit.FoundBy(ctx, db, enrolled.Checks())
+			stale, errStale := testkit.FoundBy(ctx, db, shown.Checks())
 			if errWrong != nil || errStale != nil || len(wrong)+len(stale) > 0 {
 				t.Errorf("%v, %v, %v, %v", wrong, stale, errWrong, errStale)
 			}
 		}
 		testkit.MustChange(t, db, enrolmentStore.Insert(enrolment{ID: "e", Course: courseRef{ID: "a", Seat: 7}}))
 		want(enrolment{ID: "e", Course: courseRef{"a", 7, "Algebra", "Noether", []string{"1", "2"}}})
-		testkit.MustChange(t, db, enrolmentStore.Set("e", bson.D{e("course.id", "b"), e("grade", 3)}))
+		testkit.MustChange(t, db, enrolmentStore.Set("e", bson.D{testkit.E("course.id", "b"), testkit.E("grade", 3)}))
 		want(enrolment{ID: "e", Course: courseRef{ID: "b", Seat: 7, Name: "Botany"}, Grade: 3})
-		testkit.MustChange(t, db, courseStore.Set("b", bson.D{e("name", "Biology")}))
+		testkit.MustChange(t, db, courseStore.Set("b", bson.D{testkit.E("name", "Biology")}))
 		want(enrolment{ID: "e", Course: courseRef{ID: "b", Seat: 7, Name: "Biology"}, Grade: 3})
 	})
 }
@@ -89,7 +89,7 @@ func asDoc(t *testing.T, v any) bson.Raw {
 
 // A refresh of named documents reads and writes no others.
 func TestCopyRefreshNamed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, f := range copyForms {
 		t.Run(f.name, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -106,7 +106,7 @@ func TestCopyRefreshNamed(t *testing.T) {
 					}
 					list = append(list, h)
 				}
-				if err := store(ctx, db, docs{"origins": {s}, "holders": list}); err != nil {
+				if err := testkit.Store(ctx, db, testkit.Docs{"origins": {s}, "holders": list}); err != nil {
 					t.Fatal(err)
 				}
 				for _, want := range []int64{1, 0} {
@@ -115,7 +115,7 @@ func TestCopyRefreshNamed(t *testing.T) {
 						t.Errorf("wrote %d, want %d, %v", result.Modified(), want, err)
 					}
 				}
-				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 ||
+				if found, err := testkit.FoundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 1 ||
 					found[0].ID.StringValue() != "h2" {
 					t.Errorf("the check finds %v, %v", found, err)
 				}
@@ -126,11 +126,11 @@ func TestCopyRefreshNamed(t *testing.T) {
 				if _, _, err := f.c.Refresh("s").Run(ctx, db); err != nil {
 					t.Error(err)
 				}
-				if found, err := foundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 0 {
+				if found, err := testkit.FoundBy(ctx, db, f.c.Checks()); err != nil || len(found) != 0 {
 					t.Errorf("refreshed, the check finds %v, %v", found, err)
 				}
 			})
 		})
 	}
-	wantError(t, inItems.Refresh("s", "").Err, errRefused)
+	testkit.WantError(t, inItems.Refresh("s", "").Err, testkit.ErrRefused)
 }

@@ -29,49 +29,59 @@ var (
 // Ragged documents, in which what should be an array is missing, null, a scalar or holds scalars, don't stop a
 // propagation.
 func TestCopyRagged(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "new", V: 2}
-		item := bson.D{e("id", "s"), e("name", "old")}
+		item := bson.D{testkit.E("id", "s"), testkit.E("name", "old")}
 		ragged := []any{
-			bson.D{e("_id", "1")},
-			bson.D{e("_id", "2"), e("groups", nil)},
+			bson.D{testkit.E("_id", "1")},
+			bson.D{testkit.E("_id", "2"), testkit.E("groups", nil)},
 			bson.D{
-				e("_id", "3"),
-				e("groups", bson.A{
-					bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")},
-					bson.D{e("items", bson.A{"s", nil, item, 7})},
+				testkit.E("_id", "3"),
+				testkit.E("groups", bson.A{
+					bson.D{}, "x", bson.D{testkit.E("items", nil)}, bson.D{testkit.E("items", "s")},
+					bson.D{testkit.E("items", bson.A{"s", nil, item, 7})},
 				}),
 			},
 			bson.D{
-				e("_id", "4"),
-				e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, item})}}),
+				testkit.E("_id", "4"),
+				testkit.E("groups", bson.A{
+					nil,
+					bson.D{
+						testkit.E("items", bson.A{bson.D{testkit.E("id", nil)}, bson.D{testkit.E("id", "t")}, item}),
+					},
+				}),
 			},
 		}
-		want := bson.D{e("id", "s"), e("name", "new"), e("v", int64(2))}
+		want := bson.D{testkit.E("id", "s"), testkit.E("name", "new"), testkit.E("v", int64(2))}
 		after := []any{
 			ragged[0], ragged[1],
 			bson.D{
-				e("_id", "3"),
-				e("groups", bson.A{
-					bson.D{}, "x", bson.D{e("items", nil)}, bson.D{e("items", "s")},
-					bson.D{e("items", bson.A{"s", nil, want, 7})},
+				testkit.E("_id", "3"),
+				testkit.E("groups", bson.A{
+					bson.D{}, "x", bson.D{testkit.E("items", nil)}, bson.D{testkit.E("items", "s")},
+					bson.D{testkit.E("items", bson.A{"s", nil, want, 7})},
 				}),
 			},
 			bson.D{
-				e("_id", "4"),
-				e("groups", bson.A{nil, bson.D{e("items", bson.A{bson.D{e("id", nil)}, bson.D{e("id", "t")}, want})}}),
+				testkit.E("_id", "4"),
+				testkit.E("groups", bson.A{
+					nil,
+					bson.D{
+						testkit.E("items", bson.A{bson.D{testkit.E("id", nil)}, bson.D{testkit.E("id", "t")}, want}),
+					},
+				}),
 			},
 		}
 		for name, run := range map[string]func() error{
-			"propagate": func() error { return exec(t.Context(), db, looseGroups.Propagate(&s)) },
+			"propagate": func() error { return testkit.Exec(t.Context(), db, looseGroups.Propagate(&s)) },
 			"job": func() error {
 				_, err := looseGroups.PropagateJob(&s).Run(t.Context(), db, model.JobOptions{})
 				return err
 			},
 			"repair": func() error {
 				checks := looseGroups.Checks()
-				gone, err := checks[1].In(bson.D{e("groups.items.id", "s")}).All(t.Context(), db)
+				gone, err := checks[1].In(bson.D{testkit.E("groups.items.id", "s")}).All(t.Context(), db)
 				if err != nil {
 					return err
 				}
@@ -80,39 +90,40 @@ func TestCopyRagged(t *testing.T) {
 						t.Errorf("found %v", f)
 					}
 				}
-				return mendedByJobs(checks[0].In(bson.D{e("groups.items.id", "s")}))(t.Context(), db)
+				return testkit.MendedByJobs(checks[0].In(bson.D{testkit.E("groups.items.id", "s")}))(t.Context(), db)
 			},
 		} {
-			seed(t, db, docs{"origins": {s}, "holders": ragged})
+			testkit.Seed(t, db, testkit.Docs{"origins": {s}, "holders": ragged})
 			if err := run(); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			wantDocs(t, db, docs{"holders": after})
+			testkit.WantDocs(t, db, testkit.Docs{"holders": after})
 		}
 	})
 }
 
 // A value that a source doesn't have, or has as null, arrives as that.
 func TestCopyNothing(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	loose := model.NewCollection[bson.D, any]("origins")
 	c := denorm.NewCopy(loose, looseDocs, denorm.CopySpec{KeyPath: "src", Fields: []denorm.Field{{From: "x", To: "x"}}})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []bson.D{
-			{}, {e("x", nil)}, {e("x", bson.A{})}, {e("x", bson.D{})},
-			{e("x", bson.Regex{Pattern: "a"})}, {e("x", "$y")},
+			{}, {testkit.E("x", nil)}, {testkit.E("x", bson.A{})}, {testkit.E("x", bson.D{})},
+			{testkit.E("x", bson.Regex{Pattern: "a"})}, {testkit.E("x", "$y")},
 		} {
-			s := append(bson.D{e("_id", 1)}, x...)
-			seed(t, db, docs{"origins": {s}, "holders": {
-				bson.D{e("_id", 1), e("src", 1)}, bson.D{e("_id", 2), e("src", 1), e("x", nil)},
-				bson.D{e("_id", 3), e("src", 1), e("x", "y")},
+			s := append(bson.D{testkit.E("_id", 1)}, x...)
+			testkit.Seed(t, db, testkit.Docs{"origins": {s}, "holders": {
+				bson.D{testkit.E("_id", 1), testkit.E("src", 1)},
+				bson.D{testkit.E("_id", 2), testkit.E("src", 1), testkit.E("x", nil)},
+				bson.D{testkit.E("_id", 3), testkit.E("src", 1), testkit.E("x", "y")},
 			}})
-			if err := exec(t.Context(), db, c.Propagate(&s)); err != nil {
+			if err := testkit.Exec(t.Context(), db, c.Propagate(&s)); err != nil {
 				t.Fatal(err)
 			}
-			copyOf := func(id int) bson.D { return append(bson.D{e("_id", id), e("src", 1)}, x...) }
-			wantDocs(t, db, docs{"holders": {copyOf(1), copyOf(2), copyOf(3)}})
-			if found, err := foundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
+			copyOf := func(id int) bson.D { return append(bson.D{testkit.E("_id", id), testkit.E("src", 1)}, x...) }
+			testkit.WantDocs(t, db, testkit.Docs{"holders": {copyOf(1), copyOf(2), copyOf(3)}})
+			if found, err := testkit.FoundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
 				t.Errorf("%v: drift %v, %v", x, found, err)
 			}
 			if r, err := c.Propagate(&s).Run(t.Context(), db); err != nil || r.Modified() != 0 {
@@ -125,11 +136,11 @@ func TestCopyNothing(t *testing.T) {
 // What Fold leaves, Unfolded explains; what it deletes, its copies tell whole.
 func TestCopyFold(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			listed := []string{}
-			seed(t, db, docs{"origins": nil, "holders": nil})
+			testkit.Seed(t, db, testkit.Docs{"origins": nil, "holders": nil})
 			var p model.Plan
 			for i, s := range []origin{
 				{ID: "fine", Name: "a"}, {ID: "lonely"}, {ID: "stale", Name: "x"}, {ID: "more", Name: "a", Note: "own"},
@@ -142,7 +153,7 @@ func TestCopyFold(t *testing.T) {
 				}
 				p.Steps = append(p.Steps, origins.Insert(s))
 			}
-			mustExec(t, db, p)
+			testkit.MustExec(t, db, p)
 			drop := []string{"info", "docs", "at"}
 			left, err := f.c.Unfolded(drop...).All(t.Context(), db)
 			if err != nil {
@@ -174,14 +185,14 @@ func TestCopyFold(t *testing.T) {
 // A job over many copies reads and writes only what is to be changed, tells how far it is, and goes on where it
 // stopped.
 func TestCopyPropagateJob(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 25 {
 			hs = append(hs, holder{ID: fmt.Sprintf("h%02d", i), Src: "s", Name: "old", V: int64(i % 5)})
 		}
 		s := origin{ID: "s", Name: "new", V: 4}
-		mustExec(t, db, holders.InsertMany(hs))
+		testkit.MustExec(t, db, holders.InsertMany(hs))
 		job := ofDocument.PropagateJob(&s)
 		job.Stages[0].BatchSize = 6
 		stop := errors.New("stop")
@@ -196,7 +207,7 @@ func TestCopyPropagateJob(t *testing.T) {
 		if err != nil || p.Modified != 14 || p.Documents != 14 {
 			t.Errorf("%+v, %v", p, err)
 		}
-		n, err := holders.Find(bson.D{e("name", "new"), e("v", 4)}).Count(t.Context(), db)
+		n, err := holders.Find(bson.D{testkit.E("name", "new"), testkit.E("v", 4)}).Count(t.Context(), db)
 		if err != nil || n != 20 {
 			t.Errorf("%d copies, %v", n, err)
 		}
@@ -208,7 +219,7 @@ func TestCopyPropagateJob(t *testing.T) {
 
 // A list of more ids than a command holds is reached by several.
 func TestCopyManyListed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	s := origin{ID: "s", Name: "b", V: 1}
 	for i := range 20_001 {
 		s.Docs = append(s.Docs, fmt.Sprint("h", i%20_001))
@@ -228,7 +239,7 @@ func TestCopyManyListed(t *testing.T) {
 
 // What each operation costs, and which index serves it.
 func TestCopyCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		s := origin{ID: "s", Name: "a"}
@@ -240,14 +251,14 @@ func TestCopyCosts(t *testing.T) {
 			}
 			hs = append(hs, h)
 		}
-		mustExec(t, db, model.NewPlan(origins.Insert(s)), holders.InsertMany(hs))
+		testkit.MustExec(t, db, model.NewPlan(origins.Insert(s)), holders.InsertMany(hs))
 		run := func(p model.Plan) func() error {
-			return func() error { return exec(context.Background(), db, p) }
+			return func() error { return testkit.Exec(context.Background(), db, p) }
 		}
 		sources := model.NewStore(model.New("items", inItems), origins)
 		set := func(field, value string) func() error {
 			return func() error {
-				_, _, err := sources.Set("s", bson.D{e(field, value)}).Run(t.Context(), db)
+				_, _, err := sources.Set("s", bson.D{testkit.E(field, value)}).Run(t.Context(), db)
 				return err
 			}
 		}
@@ -265,7 +276,7 @@ func TestCopyCosts(t *testing.T) {
 
 // A propagation finds the copies of its source by the index, and only those.
 func TestCopyIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var hs []holder
 		for i := range 3000 {
@@ -275,7 +286,7 @@ func TestCopyIndexed(t *testing.T) {
 				Groups: []group{{Items: []held{{ID: id}}}},
 			})
 		}
-		mustExec(t, db, holders.InsertMany(hs))
+		testkit.MustExec(t, db, holders.InsertMany(hs))
 		if err := model.New("test", ofDocument, inItems, inGroups).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -288,7 +299,7 @@ func TestCopyIndexed(t *testing.T) {
 			job := f.c.PropagateJob(&origin{ID: "s77", Name: "z", V: 9})
 			t.Run(f.name+" job", func(t *testing.T) {
 				modeltest.WantIndexed(t, db,
-					holders.Find(job.Stages[0].Filter).Sorted(bson.D{e("_id", 1)}), f.c.Indexes()[0].Name)
+					holders.Find(job.Stages[0].Filter).Sorted(bson.D{testkit.E("_id", 1)}), f.c.Indexes()[0].Name)
 			})
 		}
 	})
@@ -296,7 +307,7 @@ func TestCopyIndexed(t *testing.T) {
 
 // The ratio at which copies pay, and the spread that it is computed from.
 func TestCopySpread(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, f := range copyForms {
 			if err := f.oneOf(t.Context(), db); err != nil {
@@ -310,7 +321,7 @@ func TestCopySpread(t *testing.T) {
 			if err != nil || len(got) != 1 || got[0] != want {
 				t.Errorf("%s: %v, %v, want %v", f.name, got, err, want)
 			}
-			seed(t, db, docs{"origins": nil, "holders": nil})
+			testkit.Seed(t, db, testkit.Docs{"origins": nil, "holders": nil})
 			if got, err := f.c.Spread().All(t.Context(), db); err != nil || len(got) != 0 {
 				t.Errorf("%s: of nothing: %v, %v", f.name, got, err)
 			}

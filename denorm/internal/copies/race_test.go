@@ -21,7 +21,7 @@ import (
 // listVersionedForms are the forms that keep versions, each once; of them the first two in quick runs.
 func listVersionedForms() (out []copyForm) {
 	for _, f := range copyForms {
-		if f.versioned && (everyPair || len(out) < 2) {
+		if f.versioned && (testkit.EveryPair || len(out) < 2) {
 			out = append(out, f)
 		}
 	}
@@ -42,21 +42,21 @@ func (f copyForm) oneOf(ctx context.Context, db *mongo.Database) error {
 			hs[i].Groups = []group{{Title: "none"}, {Items: []held{x, x}}}
 		}
 	}
-	return exec(ctx, db, model.NewPlan(origins.Insert(origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}})),
+	return testkit.Exec(ctx, db, model.NewPlan(origins.Insert(origin{ID: "s", Name: "a", Docs: []string{"h1", "h2"}})),
 		model.NewPlan(origins.Insert(origin{ID: "other"})), holders.InsertMany(hs))
 }
 
 // rename reads the source and gives it another name.
 func (f copyForm) rename(name string) func(context.Context, *mongo.Database) error {
 	return func(ctx context.Context, db *mongo.Database) error {
-		_, _, err := f.sources().Set("s", bson.D{e("name", name)}).Run(ctx, db)
+		_, _, err := f.sources().Set("s", bson.D{testkit.E("name", name)}).Run(ctx, db)
 		return err
 	}
 }
 
 // Every plan and job can be cut anywhere and run again.
 func TestCopyFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	later := origin{ID: "s", Name: "b", V: 4, Docs: []string{"h1", "h2"}}
 	job := func(j model.Job) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
@@ -68,7 +68,7 @@ func TestCopyFaults(t *testing.T) {
 	for _, f := range copyForms {
 		runs := map[string]func(context.Context, *mongo.Database) error{
 			"set": func(ctx context.Context, db *mongo.Database) error {
-				_, _, err := f.sources().Set("s", bson.D{e("name", "b"), e("note", "x")}).Run(ctx, db)
+				_, _, err := f.sources().Set("s", bson.D{testkit.E("name", "b"), testkit.E("note", "x")}).Run(ctx, db)
 				return err
 			},
 			"rebuild": job(f.c.Rebuild()),
@@ -76,14 +76,14 @@ func TestCopyFaults(t *testing.T) {
 		}
 		if f.c != ofListed {
 			runs["propagate"] = func(ctx context.Context, db *mongo.Database) error {
-				if err := exec(ctx, db, model.NewPlan(origins.Replace(later))); err != nil {
+				if err := testkit.Exec(ctx, db, model.NewPlan(origins.Replace(later))); err != nil {
 					return err
 				}
 				return job(f.c.PropagateJob(&later))(ctx, db)
 			}
 		}
 		for name, run := range runs {
-			if !everyPair && name != "set" && f.c != inItems {
+			if !testkit.EveryPair && name != "set" && f.c != inItems {
 				continue
 			}
 			t.Run(f.name+" "+name, func(t *testing.T) {
@@ -95,7 +95,9 @@ func TestCopyFaults(t *testing.T) {
 						if err := f.oneOf(ctx, db); err != nil || name != "rebuild" {
 							return err
 						}
-						_, err := origins.Update("s", bson.D{e("$set", bson.D{e("name", "b")})}).Run(ctx, db)
+						_, err := origins.Update("s", bson.D{
+							testkit.E("$set", bson.D{testkit.E("name", "b")}),
+						}).Run(ctx, db)
 						return err
 					},
 					Run: run,
@@ -122,10 +124,10 @@ func TestCopyFaults(t *testing.T) {
 
 // Two operations in every order of their commands: the copies are the source's in the end.
 func TestCopyInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, f := range listVersionedForms() {
 		second := map[string]func(context.Context, *mongo.Database) error{
-			"set": f.rename("c"), "repair": mendedNow(f.c.Checks()...),
+			"set": f.rename("c"), "repair": testkit.MendedNow(f.c.Checks()...),
 		}
 		for name, b := range second {
 			t.Run(f.name+" set | "+name, func(t *testing.T) {
@@ -133,7 +135,7 @@ func TestCopyInterleaved(t *testing.T) {
 					t.Parallel()
 				}
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Match:  interleaved,
+					Match:  testkit.Interleaved,
 					Sample: 3, Seed: f.oneOf, A: f.rename("b"), B: b,
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
@@ -153,25 +155,30 @@ func TestCopyInterleaved(t *testing.T) {
 
 // A repair loses neither an element that is pushed while it runs, nor a change of another field.
 func TestCopyRepairLosesNothing(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match:  interleaved,
+		Match:  testkit.Interleaved,
 		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			if err := copyForms[2].oneOf(ctx, db); err != nil {
 				return err
 			}
-			return exec(ctx, db,
-				model.NewPlan(holders.Update("h1", bson.D{e("$set", bson.D{e("items.1.name", "wrong")})})))
+			return testkit.Exec(ctx, db,
+				model.NewPlan(holders.Update("h1", bson.D{
+					testkit.E("$set", bson.D{testkit.E("items.1.name", "wrong")}),
+				})))
 		},
-		A: mendedNow(inItems.Checks()...),
+		A: testkit.MendedNow(inItems.Checks()...),
 		B: func(ctx context.Context, db *mongo.Database) error {
 			push := holders.Update("h1", bson.D{
-				e("$push", bson.D{e("items", bson.D{e("$each", []held{{ID: "new"}}), e("$position", 0)})}),
+				testkit.E("$push", bson.D{
+					testkit.E("items", bson.D{testkit.E("$each", []held{{ID: "new"}}), testkit.E("$position", 0)}),
+				}),
 			})
-			note := mongo.NewUpdateOneModel().SetFilter(bson.D{e("_id", "h1"), e("items.id", "s")}).
-				SetUpdate(bson.D{e("$set", bson.D{e("items.$.note", "mine")})})
-			return exec(ctx, db, model.NewPlan(push), model.NewPlan(model.Write{Collection: "holders", Model: note}))
+			note := mongo.NewUpdateOneModel().SetFilter(bson.D{testkit.E("_id", "h1"), testkit.E("items.id", "s")}).
+				SetUpdate(bson.D{testkit.E("$set", bson.D{testkit.E("items.$.note", "mine")})})
+			return testkit.Exec(ctx, db, model.NewPlan(push),
+				model.NewPlan(model.Write{Collection: "holders", Model: note}))
 		},
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			h, err := holders.ByID("h1").One(context.Background(), db)
@@ -187,7 +194,7 @@ func TestCopyRepairLosesNothing(t *testing.T) {
 
 // 32 writers of one source: every change is made once, and the copies are the source's in the end.
 func TestCopyWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		f := copyForms[2]
 		f.fill(t, db, rand.New(rand.NewPCG(1, 1)))
@@ -221,13 +228,13 @@ func TestCopyWriters(t *testing.T) {
 
 // A source that gets a field of its own while it is folded away stays.
 func TestCopyFoldRace(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	f := copyForms[2]
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match:  interleaved,
+		Match:  testkit.Interleaved,
 		Sample: 3, Seed: f.oneOf,
 		A: func(ctx context.Context, db *mongo.Database) error {
-			_, _, err := f.sources().Set("s", bson.D{e("name", "b"), e("note", "own")}).Run(ctx, db)
+			_, _, err := f.sources().Set("s", bson.D{testkit.E("name", "b"), testkit.E("note", "own")}).Run(ctx, db)
 			return err
 		},
 		B: func(ctx context.Context, db *mongo.Database) error {

@@ -47,7 +47,7 @@ func (f copyForm) newHolder() holder {
 // relating gives h3 copies of the source s.
 func (f copyForm) relating() model.Action {
 	if f.c == ofListed {
-		return f.sources().Set("s", bson.D{e("docs", []string{"h1", "h2", "h3", "later"})})
+		return f.sources().Set("s", bson.D{testkit.E("docs", []string{"h1", "h2", "h3", "later"})})
 	}
 	return f.holders().Edit("h3", func(h *holder) error {
 		like := f.newHolder()
@@ -59,7 +59,7 @@ func (f copyForm) relating() model.Action {
 // A copy that is stored while its source changes is up to date after both, in every order, with transactions and
 // without.
 func TestCopyStoreInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, f := range copyForms {
 		for _, tx := range []bool{false, true} {
 			way, with := plain, "without transactions"
@@ -74,7 +74,7 @@ func TestCopyStoreInterleaved(t *testing.T) {
 						t.Parallel()
 					}
 					f.interleave(t, tx, runChange(action.Change(), way),
-						runChange(f.sources().Set("s", bson.D{e("name", "b")}), way))
+						runChange(f.sources().Set("s", bson.D{testkit.E("name", "b")}), way))
 				})
 			}
 		}
@@ -90,7 +90,9 @@ func (f copyForm) interleave(t *testing.T, tx bool, a, b testkit.DBFunc) {
 			if err := f.oneOf(ctx, db); err != nil || f.c != ofListed {
 				return err
 			}
-			return updates(ctx, db, "origins", "s", bson.D{e("$push", bson.D{e("docs", "later")})})
+			return testkit.Updates(ctx, db, "origins", "s", bson.D{
+				testkit.E("$push", bson.D{testkit.E("docs", "later")}),
+			})
 		}
 		c.Check = func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if f.c == ofListed && errors.Is(errA, model.ErrNotFound) { // it lists a missing document
@@ -109,7 +111,7 @@ func (f copyForm) interleave(t *testing.T, tx bool, a, b testkit.DBFunc) {
 
 // What storing a copy costs, in a transaction without its commit and the test's hello.
 func TestCopyStoreCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	for _, f := range copyForms {
 		for name, want := range map[string]model.Cost{
@@ -132,7 +134,10 @@ func TestCopyStoreCosts(t *testing.T) {
 					if err := f.oneOf(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
-					mustExec(t, db, model.NewPlan(origins.Update("s", bson.D{e("$push", bson.D{e("docs", "later")})})))
+					testkit.MustExec(t, db,
+						model.NewPlan(origins.Update("s", bson.D{
+							testkit.E("$push", bson.D{testkit.E("docs", "later")}),
+						})))
 					modeltest.WantCost(t, m, want, func() error {
 						return runChange(f.holders().Insert(f.newHolder()), way)(t.Context(), db)
 					})
@@ -145,7 +150,7 @@ func TestCopyStoreCosts(t *testing.T) {
 // A caller can't write what a copy in an array has. The values may be empty, as they are stored, or those of the
 // source.
 func TestCopyStoreRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	loose := denorm.NewCopy(origins, looseDocs, denorm.CopySpec{
 		KeyPath: "items.id", Fields: []denorm.Field{{From: "name", To: "items.name"}}, Lists: []string{"items"},
 	})
@@ -154,27 +159,36 @@ func TestCopyStoreRefuses(t *testing.T) {
 		if err := f.oneOf(ctx, db); err != nil {
 			t.Fatal(err)
 		}
-		items := func(list ...held) bson.D { return bson.D{e("items", list)} }
+		items := func(list ...held) bson.D { return bson.D{testkit.E("items", list)} }
 		for _, test := range []struct {
 			reason string
 			change model.Action
 			is     error
 		}{
-			{"another name", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "x"}}}), errRefused},
+			{
+				reason: "another name",
+				change: f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "x"}}}),
+				is:     testkit.ErrRefused,
+			},
 			{"a missing source", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "none"}}}), model.ErrNotFound},
-			{"another name in an update", f.holders().Set("h1", items(held{ID: "s", Name: "x"})), errRefused},
-			{"another name in an element", f.holders().Set("h1", bson.D{e("items.1.name", "x")}), errRefused},
+			{"another name in an update", f.holders().Set("h1", items(held{ID: "s", Name: "x"})), testkit.ErrRefused},
+			{
+				reason: "another name in an element",
+				change: f.holders().Set("h1", bson.D{testkit.E("items.1.name", "x")}),
+				is:     testkit.ErrRefused,
+			},
 			{"a missing source in an update", f.holders().Set("h1", items(held{ID: "none"})), model.ErrNotFound},
 			{
 				reason: "no element of the array",
-				change: model.NewStore(model.New("loose", loose), looseDocs).Set("h1", bson.D{e("items.id", "s")}),
-				is:     errRefused,
+				change: model.NewStore(model.New("loose", loose), looseDocs).
+					Set("h1", bson.D{testkit.E("items.id", "s")}),
+				is: testkit.ErrRefused,
 			},
 			{"the name of the source", f.holders().Insert(holder{ID: "new", Items: []held{{ID: "s", Name: "a"}}}), nil},
 			{"the stored name", f.holders().Set("h1", items(held{ID: "other", Name: "a"}, held{ID: "s"})), nil},
 		} {
 			_, err := test.change.Change().Run(ctx, db)
-			wantError(t, err, test.is)
+			testkit.WantError(t, err, test.is)
 		}
 		h, err := holders.ByID("h1").One(ctx, db)
 		if err != nil || len(h.Items) != 2 || h.Items[0].Name != "" || h.Items[1].Name != "a" {
@@ -189,7 +203,7 @@ func TestCopyStoreRefuses(t *testing.T) {
 // Two copies in one array have one update. A document that leaves one source's list has the copy of another source that
 // lists it.
 func TestCopyStoreTwice(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	names := denorm.NewCopy(origins, holders, denorm.CopySpec{
 		KeyPath: "items.id",
 		Fields:  []denorm.Field{{From: "name", To: "items.name"}},
@@ -200,7 +214,7 @@ func TestCopyStoreTwice(t *testing.T) {
 	})
 	both := model.New("both", names, cities)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustExec(t, db,
+		testkit.MustExec(t, db,
 			origins.InsertMany([]origin{
 				{ID: "s", Name: "a", Info: info{"Rome"}, Docs: []string{"l"}},
 				{ID: "t", Name: "b", V: 3},
@@ -215,7 +229,7 @@ func TestCopyStoreTwice(t *testing.T) {
 		testkit.MustChange(t, db, model.NewStore(both, holders).Insert(holder{ID: "h", Items: []held{{ID: "s"}}}))
 		want("h", held{ID: "s", Name: "a", Info: info{"Rome"}})
 		testkit.MustChange(t, db,
-			model.NewStore(both, origins).Set("s", bson.D{e("name", "c"), e("info", info{"Oslo"})}))
+			model.NewStore(both, origins).Set("s", bson.D{testkit.E("name", "c"), testkit.E("info", info{"Oslo"})}))
 		want("h", held{ID: "s", Name: "c", Info: info{"Oslo"}})
 
 		f := copyForms[6]
@@ -227,11 +241,11 @@ func TestCopyStoreTwice(t *testing.T) {
 		}
 		testkit.MustChange(t, db, f.holders().Insert(holder{ID: "l"}))
 		name("c")
-		testkit.MustChange(t, db, f.sources().Set("t", bson.D{e("docs", []string{"l"})}))
+		testkit.MustChange(t, db, f.sources().Set("t", bson.D{testkit.E("docs", []string{"l"})}))
 		name("b")
-		testkit.MustChange(t, db, f.sources().Set("t", bson.D{e("docs", []string{})}))
+		testkit.MustChange(t, db, f.sources().Set("t", bson.D{testkit.E("docs", []string{})}))
 		name("c")
-		testkit.MustChange(t, db, f.sources().Set("s", bson.D{e("docs", []string{})}))
+		testkit.MustChange(t, db, f.sources().Set("s", bson.D{testkit.E("docs", []string{})}))
 		name("")
 	})
 }

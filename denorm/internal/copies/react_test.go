@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -47,16 +48,16 @@ func TestCopyStoreVersion(t *testing.T) {
 		}
 		_, _, err := lineStore.Insert(stockLine{ID: "l", Item: stockItemRef{ID: "nut"}}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nut", 0}, 0)
-		_, _, err = itemStore.Set("nut", bson.D{e("name", "Nuts")}).Run(ctx, db)
+		_, _, err = itemStore.Set("nut", bson.D{testkit.E("name", "Nuts")}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nuts", 1}, 1)
-		_, _, err = itemStore.Set("nut", bson.D{e("qty", int64(3))}).Run(ctx, db)
+		_, _, err = itemStore.Set("nut", bson.D{testkit.E("qty", int64(3))}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nuts", 1}, 1)
 		_, _, err = itemStore.Edit("nut", func(i *stockItem) error {
 			i.Name, i.Qty = "Nut", 4
 			return nil
 		}).Run(ctx, db)
 		want(err, stockItemRef{"nut", "Nut", 2}, 2)
-		_, _, err = itemStore.Set("nut", bson.D{e("nameVersion", int64(9))}).Run(ctx, db)
+		_, _, err = itemStore.Set("nut", bson.D{testkit.E("nameVersion", int64(9))}).Run(ctx, db)
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "nameVersion" {
 			t.Errorf("a version of the caller: %v", err)
 		}
@@ -95,13 +96,17 @@ func TestCopyStoreTime(t *testing.T) {
 			!s.Doc.At.Equal(day(1)) {
 			t.Fatal(s.Doc, err)
 		}
-		for _, fields := range []bson.D{{e("name", "Oslo")}, {e("name", "Oslo"), e("at", day(1).Add(-time.Hour))}} {
+		for _, fields := range []bson.D{
+			{testkit.E("name", "Oslo")},
+			{testkit.E("name", "Oslo"), testkit.E("at", day(1).Add(-time.Hour))},
+		} {
 			_, _, err := placeStore.Set("p", fields).Run(ctx, db)
 			if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "at" {
 				t.Errorf("%v: %v", fields, err)
 			}
 		}
-		if _, _, err := placeStore.Set("p", bson.D{e("name", "Oslo"), e("at", day(2))}).Run(ctx, db); err != nil {
+		if _, _, err := placeStore.Set("p", bson.D{testkit.E("name", "Oslo"), testkit.E("at", day(2))}).
+			Run(ctx, db); err != nil {
 			t.Fatal(err)
 		}
 		if v, err := visits.ByID("v").One(ctx, db); err != nil || v.Name != "Oslo" || !v.At.Equal(day(2)) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,7 +15,7 @@ import (
 
 // Every number follows every kind of write.
 func TestCounterKeeps(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	set, remove := fully.set, fully.volumes.Delete
 	weigh := func(v volume, weight int64) volume {
 		v.Meta.Weight = weight
@@ -41,26 +42,34 @@ func TestCounterKeeps(t *testing.T) {
 		want   []house
 	}{
 		{"nothing", nil, []house{two, b}},
-		{"the greatest moves", []change{set("2", e("house", "b"))}, []house{one, second}},
+		{"the greatest moves", []change{set("2", testkit.E("house", "b"))}, []house{one, second}},
 		{"the greatest is deleted", []change{remove("2")}, []house{one, b}},
 		{"all are deleted", []change{remove("2"), remove("1")}, []house{{ID: "a"}, b}},
-		{"a field that isn't counted", []change{set("1", e("title", "T"))}, []house{two, b}},
-		{"a condition ceases to hold", []change{set("2", e("state", "draft"))}, []house{one, b}},
-		{"it holds again", []change{set("2", e("state", "draft")), set("2", e("state", "done"))}, []house{two, b}},
-		{"the reference is taken off", []change{set("2", e("house", nil))}, []house{one, b}},
-		{"the greatest becomes the smallest", []change{set("2", e("pages", 50))}, []house{{
+		{"a field that isn't counted", []change{set("1", testkit.E("title", "T"))}, []house{two, b}},
+		{"a condition ceases to hold", []change{set("2", testkit.E("state", "draft"))}, []house{one, b}},
+		{
+			reason: "it holds again",
+			do:     []change{set("2", testkit.E("state", "draft")), set("2", testkit.E("state", "done"))},
+			want:   []house{two, b},
+		},
+		{"the reference is taken off", []change{set("2", testkit.E("house", nil))}, []house{one, b}},
+		{"the greatest becomes the smallest", []change{set("2", testkit.E("pages", 50))}, []house{{
 			ID: "a", Volumes: 2, Pages: 150, Weight: 7, Mean: two.Mean, Each: 20,
 			Least: 50, Most: 100, Cheap: 10, Latest: *day(9),
 		}, b}},
 		{"a value is taken off, and a document is set whole", []change{
-			set("1", e("price", nil), e("meta", weigh(volume{}, 9).Meta)), set("2", e("out", *day(1))),
+			set("1", testkit.E("price", nil), testkit.E("meta", weigh(volume{}, 9).Meta)),
+			set("2", testkit.E("out", *day(1))),
 		}, []house{{
 			ID: "a", Volumes: 2, Pages: 400, Weight: 13, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30,
 			Least: 100, Most: 300, Cheap: 30, Latest: *day(5),
 		}, b}},
 		{
 			reason: "everything at once",
-			do:     []change{set("1", e("pages", 7), e("house", "b"), e("title", "T"), e("price", price(1)))},
+			do: []change{
+				set("1", testkit.E("pages", 7), testkit.E("house", "b"), testkit.E("title", "T"),
+					testkit.E("price", price(1))),
+			},
 			want: []house{{
 				ID: "a", Volumes: 1, Pages: 300, Weight: 4, Mean: denorm.Average{Sum: 30, N: 1}, Each: 30,
 				Least: 300, Most: 300, Cheap: 30, Latest: *day(9),
@@ -84,18 +93,18 @@ func TestCounterKeeps(t *testing.T) {
 
 // An action that is repeated after another one changes nothing: the child remembers its token.
 func TestCounterRepeats(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := seedHouses(t.Context(), db, volumeOf("1", "a", 10)); err != nil {
 			t.Fatal(err)
 		}
-		ctx := model.WithToken(t.Context(), token(1))
-		move := fully.set("1", e("house", "b"), e("pages", 7))
+		ctx := model.WithToken(t.Context(), testkit.Token(1))
+		move := fully.set("1", testkit.E("house", "b"), testkit.E("pages", 7))
 		if err := errors.Join(run(ctx, db, move),
-			run(t.Context(), db, fully.set("1", e("house", "a"), e("pages", 2)))); err != nil {
+			run(t.Context(), db, fully.set("1", testkit.E("house", "a"), testkit.E("pages", 2)))); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(model.WithToken(t.Context(), token(1)), db, move); err != nil {
+		if err := run(model.WithToken(t.Context(), testkit.Token(1)), db, move); err != nil {
 			t.Error(err)
 		}
 		wantHouses(t, db, fully, house{ID: "a", Volumes: 1, Pages: 2, Least: 2, Most: 2}, house{ID: "b"})
@@ -104,7 +113,7 @@ func TestCounterRepeats(t *testing.T) {
 
 // What can't be is an error, and nothing is written.
 func TestCounterRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	nan := 0.0
 	nan /= nan
 	draft := volume{ID: "3", House: "z", State: "draft"} // doesn't count
@@ -119,8 +128,8 @@ func TestCounterRefuses(t *testing.T) {
 			err    error
 			says   string
 		}{
-			{"no number", fully.volumes.Insert(volume{ID: "2", House: "a", Price: &nan}), errRefused, "finite"},
-			{"no number to set", fully.set("1", e("price", &nan)), errRefused, "finite"},
+			{"no number", fully.volumes.Insert(volume{ID: "2", House: "a", Price: &nan}), testkit.ErrRefused, "finite"},
+			{"no number to set", fully.set("1", testkit.E("price", &nan)), testkit.ErrRefused, "finite"},
 			{
 				reason: "a missing parent", change: fully.volumes.Insert(volumeOf("3", "z", 1)), err: model.ErrNotFound,
 				says: "volumes.house names 'z'",
@@ -132,25 +141,26 @@ func TestCounterRefuses(t *testing.T) {
 				err:    model.ErrNotFound, says: "'z'",
 			},
 			{
-				reason: "a move to a missing parent", change: fully.set("1", e("house", "z"), e("title", "T")),
-				err: model.ErrNotFound, says: "volumes.house names 'z'",
+				reason: "a move to a missing parent",
+				change: fully.set("1", testkit.E("house", "z"), testkit.E("title", "T")), err: model.ErrNotFound,
+				says: "volumes.house names 'z'",
 			},
 			{"a taken _id", fully.volumes.Insert(volumeOf("1", "b", 1)), nil, ""},
-			{"a missing child", fully.set("9", e("pages", 1)), model.ErrNotFound, ""},
+			{"a missing child", fully.set("9", testkit.E("pages", 1)), model.ErrNotFound, ""},
 		} {
 			t.Run(test.reason, func(t *testing.T) {
 				err := run(t.Context(), way, test.change)
 				if test.err == nil && (errors.Is(err, model.ErrTaken) || mongo.IsDuplicateKeyError(err)) {
 					return
 				}
-				wantError(t, err, test.err)
+				testkit.WantError(t, err, test.err)
 				if !strings.Contains(err.Error(), test.says) {
 					t.Error(err)
 				}
 			})
 		}
-		_, _, err := fully.houses.Set("a", bson.D{e("volumes", int64(4))}).Run(t.Context(), way)
-		wantError(t, err, errRefused)
+		_, _, err := fully.houses.Set("a", bson.D{testkit.E("volumes", int64(4))}).Run(t.Context(), way)
+		testkit.WantError(t, err, testkit.ErrRefused)
 		if _, _, err := fully.Recount("z").Run(t.Context(), way); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("a parent that isn't there: %v", err)
 		}
@@ -162,10 +172,10 @@ func TestCounterRefuses(t *testing.T) {
 
 // The check finds children whose parent doesn't exist.
 func TestCounterMissingParent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 1)),
-			exec(t.Context(), db,
+			testkit.Exec(t.Context(), db,
 				volumes.InsertMany([]volume{volumeOf("2", "z", 1), volumeOf("3", "", 1)}))); err != nil {
 			t.Fatal(err)
 		}
@@ -177,7 +187,7 @@ func TestCounterMissingParent(t *testing.T) {
 }
 
 func TestCounterDeclaration(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	field := func(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
 	count := func(where bson.E) denorm.CounterSpec {
 		return denorm.CounterSpec{Count: "volumes", Where: bson.D{where}}
@@ -190,10 +200,10 @@ func TestCounterDeclaration(t *testing.T) {
 		"a text":                  {Sums: field("title", "pages")},
 		"a sum of dates":          {Sums: field("out", "pages")},
 		"a date kept as a number": {Maxs: field("out", "pages")},
-		"the reference":           count(e("house", "a")),
-		"a condition by regex":    count(e("state", bson.Regex{Pattern: "a"})),
-		"an unknown operator":     count(e("state", bson.D{e("$regex", "a")})),
-		"greater than null":       count(e("state", bson.D{e("$gt", nil)})),
+		"the reference":           count(testkit.E("house", "a")),
+		"a condition by regex":    count(testkit.E("state", bson.Regex{Pattern: "a"})),
+		"an unknown operator":     count(testkit.E("state", bson.D{testkit.E("$regex", "a")})),
+		"greater than null":       count(testkit.E("state", bson.D{testkit.E("$gt", nil)})),
 	} {
 		t.Run(reason, func(t *testing.T) { wantDeclarationError(t, func() { ledgerOf(spec) }) })
 	}

@@ -16,31 +16,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type (
-	docs   = testkit.Docs
-	dbFunc = testkit.DBFunc
-)
-
-var (
-	e                = testkit.E
-	marshal          = testkit.Marshal
-	token            = testkit.Token
-	seed             = testkit.Seed
-	store            = testkit.Store
-	updates          = testkit.Updates
-	exec             = testkit.Exec
-	mustExec         = testkit.MustExec
-	createIndexes    = testkit.CreateIndexes
-	parallel         = testkit.Parallel
-	everyPair        = testkit.EveryPair
-	errRefused       = testkit.ErrRefused
-	wantError        = testkit.WantError
-	foundBy          = testkit.FoundBy
-	mended           = testkit.Mended
-	mendedByJobs     = testkit.MendedByJobs
-	wantReadsIndexed = testkit.WantReadsIndexed
-)
-
 // What the tests are about: houses, and the volumes that name them.
 type (
 	volume struct {
@@ -81,7 +56,7 @@ var (
 		Maxs: []denorm.Field{{From: "pages", To: "most"}},
 	})
 	fully = ledgerOf(denorm.CounterSpec{
-		Count: "volumes", Where: bson.D{e("state", bson.D{e("$ne", "draft")})},
+		Count: "volumes", Where: bson.D{testkit.E("state", bson.D{testkit.E("$ne", "draft")})},
 		Sums:     []denorm.Field{{From: "pages", To: "pages"}, {From: "meta.weight", To: "weight"}},
 		Averages: []denorm.CounterAverage{{From: "price", To: "mean", Value: "each"}},
 		Mins:     []denorm.Field{{From: "pages", To: "least"}, {From: "price", To: "cheap"}},
@@ -136,7 +111,7 @@ func day(n int) *time.Time {
 }
 
 func seedHouses(ctx context.Context, db model.DB, list ...volume) error {
-	if err := exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
+	if err := testkit.Exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})); err != nil {
 		return err
 	}
 	for _, v := range list {

@@ -13,13 +13,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 )
 
 // Random operations on a few volumes, without transactions and in them, keep what a plain model says, and random drift
 // is found whole and mended exactly.
 func TestCounterProperty(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 4))
 		if err := seedHouses(t.Context(), db); err != nil {
@@ -51,18 +52,18 @@ func TestCounterProperty(t *testing.T) {
 				continue
 			case n == 1:
 				v.House = homes[r.IntN(2)]
-				next = fully.set(id, e("house", v.House))
+				next = fully.set(id, testkit.E("house", v.House))
 			default:
 				if n > 2 {
 					v.Pages = 1 + r.IntN(5)
-					fields = append(fields, e("pages", v.Pages))
+					fields = append(fields, testkit.E("pages", v.Pages))
 				}
 				if n > 3 {
 					v.State = []string{"done", "draft"}[r.IntN(2)]
-					fields = append(fields, e("state", v.State))
+					fields = append(fields, testkit.E("state", v.State))
 				}
 				v.Price = price(float64(r.IntN(4)))
-				next = fully.volumes.Set(id, append(fields, e("price", v.Price)))
+				next = fully.volumes.Set(id, append(fields, testkit.E("price", v.Price)))
 			}
 			plain[id] = v
 			mustRun(t, way, next)
@@ -124,7 +125,7 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 			v = time.Now()
 		}
 		if _, err := db.Collection("houses").
-			UpdateByID(t.Context(), id, bson.D{e("$set", bson.D{e(path, v)})}); err != nil {
+			UpdateByID(t.Context(), id, bson.D{testkit.E("$set", bson.D{testkit.E(path, v)})}); err != nil {
 			t.Fatal(err)
 		}
 		want[id] = true
@@ -147,7 +148,7 @@ func counterSpoil(t *testing.T, db *mongo.Database, r *rand.Rand, plain map[stri
 		t.Errorf("found %v, want %v", found, want)
 	}
 	if r.IntN(2) == 0 {
-		mustExec(t, db, check.Mend(found), check.Mend(found))
+		testkit.MustExec(t, db, check.Mend(found), check.Mend(found))
 	} else if out, err := check.Job().Run(t.Context(), db, model.JobOptions{}); err != nil ||
 		out.Modified != int64(len(want)) {
 		t.Errorf("%+v, %v", out, err)

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -32,19 +33,19 @@ func (a action) run(ctx context.Context, db model.DB, l ledger, op bson.ObjectID
 // actions meet each other, on the volumes 1 to 3, of which 1 and 2 are the house a's.
 var actions = []action{
 	{"insert", func(l ledger) change { return l.volumes.Insert(volumeOf("3", "a", 500)) }},
-	{"set", func(l ledger) change { return l.set("2", e("pages", 50)) }},
-	{"raise", func(l ledger) change { return l.set("1", e("pages", 400)) }},
-	{"lower", func(l ledger) change { return l.set("1", e("pages", 20)) }},
-	{"move", func(l ledger) change { return l.set("2", e("house", "b")) }},
+	{"set", func(l ledger) change { return l.set("2", testkit.E("pages", 50)) }},
+	{"raise", func(l ledger) change { return l.set("1", testkit.E("pages", 400)) }},
+	{"lower", func(l ledger) change { return l.set("1", testkit.E("pages", 20)) }},
+	{"move", func(l ledger) change { return l.set("2", testkit.E("house", "b")) }},
 	{"delete", func(l ledger) change { return l.volumes.Delete("2") }},
 	{"delete another", func(l ledger) change { return l.volumes.Delete("1") }},
-	{"title", func(l ledger) change { return l.set("2", e("title", "T")) }},
+	{"title", func(l ledger) change { return l.set("2", testkit.E("title", "T")) }},
 }
 
-func seedTwo(l ledger) dbFunc {
+func seedTwo(l ledger) testkit.DBFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		return errors.Join(
-			exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})),
+			testkit.Exec(ctx, db, houses.InsertMany([]house{{ID: "a"}, {ID: "b"}})),
 			run(ctx, db, l.volumes.Insert(volumeOf("0", "a", 60)), l.volumes.Insert(volumeOf("1", "a", 100)),
 				l.volumes.Insert(volumeOf("2", "a", 300))))
 	}
@@ -73,26 +74,26 @@ func repairing(ctx context.Context, db model.DB, l ledger) error {
 // An action is cut at each of its writes. Then the numbers are neither found wrong nor changed, and the action counts
 // once when it is finished: by a retry, or by the audit's repair.
 func TestCounterCut(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for i, l := range []ledger{counted, ranged} {
 		for j, a := range actions[:7] {
 			for k, repaired := range []bool{false, true} {
-				if !everyPair && (i+j+k)%2 > 0 {
+				if !testkit.EveryPair && (i+j+k)%2 > 0 {
 					continue
 				}
 				t.Run(fmt.Sprint(i, " ", a.name, ", repaired ", repaired), func(t *testing.T) {
-					parallel(t)
+					testkit.Parallel(t)
 					modeltest.FaultMatrix(t, modeltest.FaultCase{
 						Seed: seedTwo(l),
 						Run: func(ctx context.Context, db *mongo.Database) error {
-							return a.run(ctx, db, l, token(1))
+							return a.run(ctx, db, l, testkit.Token(1))
 						},
 						Repair: func(ctx context.Context, db *mongo.Database) error {
 							err := errors.Join(wantNoDrift(ctx, db, l), recounting(ctx, db, l), repairing(ctx, db, l))
 							if repaired {
-								err = errors.Join(err, mendedByJobs(l.model.Audit().Checks...)(ctx, db))
+								err = errors.Join(err, testkit.MendedByJobs(l.model.Audit().Checks...)(ctx, db))
 							}
-							return errors.Join(err, a.run(ctx, db, l, token(1)))
+							return errors.Join(err, a.run(ctx, db, l, testkit.Token(1)))
 						},
 						Check: func(t testing.TB, db *mongo.Database) { wantAgreed(t, db, l) },
 					})
@@ -112,26 +113,30 @@ func wantNoDrift(ctx context.Context, db model.DB, l ledger) error {
 
 // A recount or a repair beside an action, in every order of their commands, leaves numbers that are exact.
 func TestCounterRecountMeets(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for i, l := range []ledger{counted, ranged} {
 		for j, a := range actions[:7] {
 			for k, mends := range []func(context.Context, model.DB, ledger) error{recounting, repairing} {
 				wrong := (i+j+k)%2 > 0
-				if !everyPair && (i+j)%2 > 0 {
+				if !testkit.EveryPair && (i+j)%2 > 0 {
 					continue
 				}
 				t.Run(fmt.Sprint(i, " ", a.name, ", wrong ", wrong), func(t *testing.T) {
 					meet(t, modeltest.InterleaveCase{
-						Match: mongotest.All, Nested: !everyPair,
+						Match: mongotest.All, Nested: !testkit.EveryPair,
 						Seed: func(ctx context.Context, db *mongo.Database) error {
 							err := seedTwo(l)(ctx, db)
 							if wrong {
 								err = errors.Join(err,
-									updates(ctx, db, "houses", "a", bson.D{e("$inc", bson.D{e("volumes", int64(40))})}))
+									testkit.Updates(ctx, db, "houses", "a", bson.D{
+										testkit.E("$inc", bson.D{testkit.E("volumes", int64(40))}),
+									}))
 							}
 							return err
 						},
-						A: func(ctx context.Context, db *mongo.Database) error { return a.run(ctx, db, l, token(1)) },
+						A: func(ctx context.Context, db *mongo.Database) error {
+							return a.run(ctx, db, l, testkit.Token(1))
+						},
 						B: func(ctx context.Context, db *mongo.Database) error { return mends(ctx, db, l) },
 						Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 							if err := errors.Join(errA, errB); err != nil {
@@ -153,15 +158,15 @@ func TestCounterRecountMeets(t *testing.T) {
 
 // Any two actions, in every order of their writes, leave numbers that are exact.
 func TestCounterInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for i, a := range actions {
 		for j, b := range actions {
 			for k, tx := range []bool{false, true} {
-				if j < i || !everyPair && (i+j+2*k)%3 != 2 {
+				if j < i || !testkit.EveryPair && (i+j+2*k)%3 != 2 {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s | %s, transactions %v", a.name, b.name, tx), func(t *testing.T) {
-					side := func(a action, op bson.ObjectID) dbFunc {
+					side := func(a action, op bson.ObjectID) testkit.DBFunc {
 						return func(ctx context.Context, db *mongo.Database) (err error) {
 							on := model.DB(db)
 							if tx {
@@ -172,7 +177,7 @@ func TestCounterInterleaved(t *testing.T) {
 					}
 					meet(t, modeltest.InterleaveCase{
 						Match: mongotest.Writes, Transactions: tx, Nested: tx, Seed: seedTwo(ranged),
-						A: side(a, token(1)), B: side(b, token(2)),
+						A: side(a, testkit.Token(1)), B: side(b, testkit.Token(2)),
 						Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 							if err := errors.Join(errA, errB); err != nil {
 								t.Error(err)
@@ -196,11 +201,11 @@ func meet(t *testing.T, c modeltest.InterleaveCase) {
 
 // 32 writers on one parent lose nothing and count nothing twice, while others recount it.
 func TestCounterManyWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
 		for _, l := range []ledger{counted, ranged} {
-			seed(t, db, docs{"volumes": nil, "houses": {house{ID: "a"}, house{ID: "b"}}})
-			if err := createIndexes(t.Context(), db, l.Counter); err != nil {
+			testkit.Seed(t, db, testkit.Docs{"volumes": nil, "houses": {house{ID: "a"}, house{ID: "b"}}})
+			if err := testkit.CreateIndexes(t.Context(), db, l.Counter); err != nil {
 				t.Fatal(err)
 			}
 			var wait sync.WaitGroup
@@ -210,9 +215,9 @@ func TestCounterManyWriters(t *testing.T) {
 					list := []change{l.volumes.Insert(volumeOf(id, "a", i+1))}
 					switch i % 4 {
 					case 0:
-						list = append(list, l.set(id, e("pages", 100-i)))
+						list = append(list, l.set(id, testkit.E("pages", 100-i)))
 					case 1:
-						list = append(list, l.set(id, e("house", "b")))
+						list = append(list, l.set(id, testkit.E("house", "b")))
 					case 2:
 						list = append(list, l.volumes.Delete(id))
 					}

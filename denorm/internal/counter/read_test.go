@@ -18,7 +18,7 @@ import (
 
 // What each action costs, without transactions and in them. In a transaction the commit is one command more.
 func TestCounterCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ran := func(c change) func(context.Context, model.DB) error {
 		return func(ctx context.Context, db model.DB) error { return run(ctx, db, c) }
 	}
@@ -43,12 +43,12 @@ func TestCounterCosts(t *testing.T) {
 			run:    ran(counted.volumes.Insert(volumeOf("9", "", 1))),
 			plain:  cost(1, 1, 0), tx: cost(2, 1, 0),
 		},
-		{"Set of a number", ran(counted.set("1", e("pages", 2))), cost(4, 3, 1), cost(3, 2, 1)},
+		{"Set of a number", ran(counted.set("1", testkit.E("pages", 2))), cost(4, 3, 1), cost(3, 2, 1)},
 		// the transaction runs again,
-		{"Set of the greatest", ran(ranged.set("2", e("pages", 50))), cost(6, 3, 3), cost(8, 3, 4)},
-		{"Set of a new greatest", ran(ranged.set("2", e("pages", 500))), cost(6, 3, 3), cost(3, 2, 1)},
-		{"Set of another field", ran(counted.set("1", e("title", "T"))), cost(1, 1, 1), cost(1, 1, 1)},
-		{"Move", ran(counted.set("1", e("house", "b"))), cost(5, 4, 2), cost(3, 3, 1)},
+		{"Set of the greatest", ran(ranged.set("2", testkit.E("pages", 50))), cost(6, 3, 3), cost(8, 3, 4)},
+		{"Set of a new greatest", ran(ranged.set("2", testkit.E("pages", 500))), cost(6, 3, 3), cost(3, 2, 1)},
+		{"Set of another field", ran(counted.set("1", testkit.E("title", "T"))), cost(1, 1, 1), cost(1, 1, 1)},
+		{"Move", ran(counted.set("1", testkit.E("house", "b"))), cost(5, 4, 2), cost(3, 3, 1)},
 		{"Delete", ran(counted.volumes.Delete("1")), cost(4, 3, 1), cost(3, 2, 1)},
 		{"Recount of what is right", recount(counted), cost(1, 0, 1), cost(2, 0, 1)},
 		{"Recount", recount(other), cost(3, 1, 1), cost(4, 1, 1)},
@@ -57,7 +57,7 @@ func TestCounterCosts(t *testing.T) {
 	bothWays(t, func(t *testing.T, db *mongo.Database, way model.DB) {
 		for _, test := range tests {
 			t.Run(test.reason, func(t *testing.T) {
-				seed(t, db, docs{"volumes": nil, "houses": nil})
+				testkit.Seed(t, db, testkit.Docs{"volumes": nil, "houses": nil})
 				if err := seedHouses(t.Context(), way, volumeOf("1", "a", 100), volumeOf("2", "a", 300)); err != nil {
 					t.Fatal(err)
 				}
@@ -73,16 +73,16 @@ func TestCounterCosts(t *testing.T) {
 
 // What finds wrong numbers costs what its value says.
 func TestCounterPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
 		return errors.Join(seedHouses(ctx, db, volumeOf("1", "a", 100)),
-			updates(ctx, db, "houses", "b", bson.D{e("$set", bson.D{e("volumes", 3)})}))
+			testkit.Updates(ctx, db, "houses", "b", bson.D{testkit.E("$set", bson.D{testkit.E("volumes", 3)})}))
 	}, testkit.Reads("Checks", 1, fully.Checks()[0].Find()), testkit.Mending(1, 1, fully.Checks()[0]))
 }
 
 // A parent's children and the next greatest are found by the counter's indexes, among thousands.
 func TestCounterIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list, parents []any
@@ -90,80 +90,90 @@ func TestCounterIndexed(t *testing.T) {
 			list = append(list, volumeOf(fmt.Sprint(i), fmt.Sprint("h", i/4), i))
 			parents = append(parents, house{ID: fmt.Sprint("h", i), Least: 4 * i, Most: 4*i + 3})
 		}
-		if err := store(t.Context(), db, docs{"volumes": list, "houses": parents}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{"volumes": list, "houses": parents}); err != nil {
 			t.Fatal(err)
 		}
-		if err := createIndexes(t.Context(), db, ranged.Counter); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, ranged.Counter); err != nil {
 			t.Fatal(err)
 		}
 		next := &model.Find[bson.Raw]{Query: model.Query{
-			Collection: "volumes", Limit: 1, Sort: bson.D{e("pages", -1)},
+			Collection: "volumes", Limit: 1, Sort: bson.D{testkit.E("pages", -1)},
 			Filter: bson.D{
-				e("house", "h7"), e("pages", bson.D{e("$gte", math.Inf(-1))}),
-				e("kept.op.gone", bson.D{e("$ne", true)}),
-				e("_id", bson.D{e("$ne", "9")}),
+				testkit.E("house", "h7"), testkit.E("pages", bson.D{testkit.E("$gte", math.Inf(-1))}),
+				testkit.E("kept.op.gone", bson.D{testkit.E("$ne", true)}),
+				testkit.E("_id", bson.D{testkit.E("$ne", "9")}),
 			},
 		}}
 		modeltest.WantIndexed(t, db, next, "house_1_pages_1")
 		// what Check and Recount look up
-		modeltest.WantIndexed(t, db, volumes.Find(bson.D{e("house", "h7")}), "house_1_pages_1")
-		wantReadsIndexed(t, db, m,
-			testkit.ReadBy("Set", ranged.set("31", e("pages", 1)), model.IDIndex, model.IDIndex, "house_1_pages_1"))
+		modeltest.WantIndexed(t, db, volumes.Find(bson.D{testkit.E("house", "h7")}), "house_1_pages_1")
+		testkit.WantReadsIndexed(t, db, m,
+			testkit.ReadBy("Set", ranged.set("31", testkit.E("pages", 1)), model.IDIndex,
+				model.IDIndex, "house_1_pages_1"))
 	}, mongotest.WithMonitor(m))
 }
 
 // Every write is served by _id.
 func TestCounterWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := errors.Join(seedHouses(t.Context(), db, volumeOf("1", "a", 100), volumeOf("2", "a", 300)),
-			updates(t.Context(), db, "houses", "a", bson.D{e("$set", bson.D{e("volumes", 9)})})); err != nil {
+			testkit.Updates(t.Context(), db, "houses", "a", bson.D{
+				testkit.E("$set", bson.D{testkit.E("volumes", 9)}),
+			})); err != nil {
 			t.Fatal(err)
 		}
 		var plans []model.Plan
 		for _, c := range []change{
-			fully.volumes.Insert(volumeOf("3", "a", 1)), fully.set("2", e("pages", 1)), fully.set("2", e("house", "b")),
+			fully.volumes.Insert(volumeOf("3", "a", 1)), fully.set("2", testkit.E("pages", 1)),
+			fully.set("2", testkit.E("house", "b")),
 			fully.volumes.Delete("1"),
 		} {
 			plans = append(plans, testkit.PlanOf(t, db, c))
 		}
-		testkit.WantStepsIndexed(t, db, "writes", model.IDIndex, append(plans, mended(t, db, fully.Checks()[:1])...)...)
+		testkit.WantStepsIndexed(t, db, "writes", model.IDIndex,
+			append(plans, testkit.Mended(t, db, fully.Checks()[:1])...)...)
 	})
 }
 
 // What is decided here is what the server decides, for values of every kind.
 func TestCounterWhere(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	var values []any
 	for _, n := range []float64{-1, 0, 1, 1.5, 2, math.Inf(1), math.Inf(-1), math.NaN()} {
 		values = append(values, n)
 	}
 	dec, _ := bson.ParseDecimal128("1.5")
 	values = append(values, nil, int32(1), int64(2), dec, "", "a", "b", true, false, bson.DateTime(0), bson.DateTime(5),
-		token(1), token(2), bson.D{e("x", 1)})
+		testkit.Token(1), testkit.Token(2), bson.D{testkit.E("x", 1)})
 	var conditions []any
-	for _, v := range []any{1, 1.5, "a", true, bson.DateTime(5), token(1)} {
+	for _, v := range []any{1, 1.5, "a", true, bson.DateTime(5), testkit.Token(1)} {
 		conditions = append(conditions, v)
 		for _, op := range []string{"$ne", "$gt", "$gte", "$lt", "$lte"} {
-			conditions = append(conditions, bson.D{e(op, v)})
+			conditions = append(conditions, bson.D{testkit.E(op, v)})
 		}
 	}
-	conditions = append(conditions, nil, bson.D{e("$ne", nil)}, bson.D{e("$exists", true)}, bson.D{e("$exists", false)},
-		bson.D{e("$in", bson.A{1, "a", nil})}, bson.D{e("$gt", 0), e("$lt", 2)})
+	conditions = append(conditions, nil, bson.D{testkit.E("$ne", nil)}, bson.D{testkit.E("$exists", true)},
+		bson.D{testkit.E("$exists", false)},
+		bson.D{testkit.E("$in", bson.A{1, "a", nil})}, bson.D{testkit.E("$gt", 0), testkit.E("$lt", 2)})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, v := range values {
-			if err := store(t.Context(), db, docs{"loose": {bson.D{e("_id", i), e("v", v)}}}); err != nil {
+			if err := testkit.Store(t.Context(), db, testkit.Docs{
+				"loose": {bson.D{testkit.E("_id", i), testkit.E("v", v)}},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := store(t.Context(), db, docs{"loose": {bson.D{e("_id", len(values))}}}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{
+			"loose": {bson.D{testkit.E("_id", len(values))}},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		for _, condition := range conditions {
 			c := denorm.NewCounter(loose, "of", loose.Named("owners"),
-				denorm.CounterSpec{Count: "n", Where: bson.D{e("v", condition)}})
+				denorm.CounterSpec{Count: "n", Where: bson.D{testkit.E("v", condition)}})
 			var matched []bson.D
-			cur, err := db.Collection("loose").Find(t.Context(), bson.D{e("v", condition)})
+			cur, err := db.Collection("loose").Find(t.Context(), bson.D{testkit.E("v", condition)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -175,9 +185,9 @@ func TestCounterWhere(t *testing.T) {
 				holds[d[0].Value] = true
 			}
 			for i := range len(values) + 1 {
-				doc := bson.D{e("_id", i), e("of", "x")}
+				doc := bson.D{testkit.E("_id", i), testkit.E("of", "x")}
 				if i < len(values) {
-					doc = append(doc, e("v", values[i]))
+					doc = append(doc, testkit.E("v", values[i]))
 				}
 				if counts := counts(t, c, doc); counts != holds[int32(i)] {
 					t.Errorf("%v under %v counts: %v, on the server %v", doc, condition, counts, holds[int32(i)])
@@ -189,7 +199,9 @@ func TestCounterWhere(t *testing.T) {
 
 // counts reports whether the insert of a child in a transaction changes a number.
 func counts(t *testing.T, c *denorm.Counter[bson.D, any, bson.D, any], child bson.D) bool {
-	answer, err := c.Reactions()[0].React(model.StoreWrite{Collection: "loose", After: marshal(child), Tx: true})
+	answer, err := c.Reactions()[0].React(model.StoreWrite{
+		Collection: "loose", After: testkit.Marshal(child), Tx: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +210,7 @@ func counts(t *testing.T, c *denorm.Counter[bson.D, any, bson.D, any], child bso
 
 // Decimals are added up exactly, integers to their bounds, and floats to what the check allows.
 func TestCounterNumbers(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	owners := loose.Named("owners")
 	c := denorm.NewCounter(loose, "of", owners, denorm.CounterSpec{
 		Sums: []denorm.Field{{From: "v", To: "sum"}}, Mins: []denorm.Field{{From: "v", To: "min"}},
@@ -235,20 +247,22 @@ func TestCounterNumbers(t *testing.T) {
 			{"an array", []any{0.5, bson.A{1}}, nil, nil, true},
 		} {
 			t.Run(test.reason, func(t *testing.T) {
-				seed(t, db, docs{"loose": nil, "owners": {bson.D{e("_id", "o")}}})
+				testkit.Seed(t, db, testkit.Docs{"loose": nil, "owners": {bson.D{testkit.E("_id", "o")}}})
 				if !test.mayRefuse {
-					testkit.MustChange(t, db, children.Insert(bson.D{e("_id", 1), e("of", "o"), e("v", test.of[0])}))
+					testkit.MustChange(t, db,
+						children.Insert(bson.D{testkit.E("_id", 1), testkit.E("of", "o"), testkit.E("v", test.of[0])}))
 				}
-				testkit.MustChange(t, db, children.Insert(bson.D{e("_id", 2), e("of", "o"), e("v", test.of[0])}))
+				testkit.MustChange(t, db,
+					children.Insert(bson.D{testkit.E("_id", 2), testkit.E("of", "o"), testkit.E("v", test.of[0])}))
 				for _, v := range test.of[1:] {
-					_, _, err := children.Set(2, bson.D{e("v", v)}).Run(t.Context(), db)
+					_, _, err := children.Set(2, bson.D{testkit.E("v", v)}).Run(t.Context(), db)
 					if test.mayRefuse {
-						wantError(t, err, errRefused)
+						testkit.WantError(t, err, testkit.ErrRefused)
 					} else if err != nil {
 						t.Fatal(err)
 					}
 				}
-				if found, err := foundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
+				if found, err := testkit.FoundBy(t.Context(), db, c.Checks()); err != nil || len(found) > 0 {
 					t.Errorf("the check finds %v, %v", found, err)
 				}
 				if test.sum == nil {

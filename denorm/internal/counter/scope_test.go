@@ -5,6 +5,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,7 +35,8 @@ var (
 	players  = model.NewCollection[player, string]("players")
 	teams    = model.NewCollectionWith[team, string]("teams", model.CollectionOptions{StoreField: "kept"})
 	goalSpec = denorm.CounterSpec{
-		Count: "players", Sums: []denorm.Field{{From: "goals", To: "goals"}}, Where: bson.D{e("deletedAt", nil)},
+		Count: "players", Sums: []denorm.Field{{From: "goals", To: "goals"}},
+		Where: bson.D{testkit.E("deletedAt", nil)},
 	}
 	scored = scoreOf(goalSpec)
 )
@@ -63,14 +65,14 @@ func mustPlay(t *testing.T, db model.DB, list ...playerChange) {
 }
 
 func ofTenant(tenant string) model.Scope {
-	return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))}}
+	return model.Scope{Tenant: bson.D{testkit.E("tenant", tenant)}, Delete: bson.D{testkit.E("deletedAt", int64(7))}}
 }
 
 // A parent that is marked as deleted counts what its children do, so that its numbers are
 // true when it is restored. Another tenant's parent isn't touched.
 func TestCounterDeletedParents(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	parallel(t)
+	testkit.Parallel(t)
 	t.Run("count and sum", func(t *testing.T) { counterDeletedParents(t, scored, false) })
 	spec := goalSpec
 	spec.Maxs = []denorm.Field{{From: "goals", To: "most"}}
@@ -87,19 +89,19 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 		{"a delete", scored.players.Delete("1"), map[string][3]int64{"red": {1, 3, 3}, "blue": {}}},
 		{
 			reason: "a number",
-			do:     scored.players.Set("1", bson.D{e("goals", int64(1))}),
+			do:     scored.players.Set("1", bson.D{testkit.E("goals", int64(1))}),
 			want:   map[string][3]int64{"red": {2, 4, 3}, "blue": {}},
 		},
 		{
 			reason: "a move to another parent",
-			do:     scored.players.Set("1", bson.D{e("team", "blue")}),
+			do:     scored.players.Set("1", bson.D{testkit.E("team", "blue")}),
 			want:   map[string][3]int64{"red": {1, 3, 3}, "blue": {1, 5, 5}},
 		},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				ctx, scoped := t.Context(), ofTenant("a").On(db)
-				if err := exec(ctx, db,
+				if err := testkit.Exec(ctx, db,
 					teams.InsertMany([]team{
 						{ID: "red", Tenant: "a"}, {ID: "blue", Tenant: "a"}, {ID: "foreign", Tenant: "b"},
 					})); err != nil {
@@ -107,7 +109,7 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 				}
 				mustPlay(t, scoped, scored.players.Insert(one),
 					scored.players.Insert(player{ID: "2", Tenant: "a", Team: "red", Goals: 3}))
-				mustExec(t, scoped, model.NewPlan(teams.Delete("red")))
+				testkit.MustExec(t, scoped, model.NewPlan(teams.Delete("red")))
 				mustPlay(t, scoped, test.do)
 				all, err := teams.Find(nil).All(ctx, db)
 				if err != nil {
@@ -122,7 +124,8 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 						t.Errorf("%s holds %v, want %v", got.ID, n, want)
 					}
 				}
-				mustExec(t, db, model.NewPlan(teams.Update("red", bson.D{e("$unset", bson.D{e("deletedAt", "")})})))
+				testkit.MustExec(t, db,
+					model.NewPlan(teams.Update("red", bson.D{testkit.E("$unset", bson.D{testkit.E("deletedAt", "")})})))
 				if found, err := scored.Checks()[0].Find().All(ctx, scoped); err != nil || len(found) > 0 {
 					t.Errorf("restored, the check finds %v, %v", found, err)
 				}
@@ -135,10 +138,10 @@ func counterDeletedParents(t *testing.T, scored score, most bool) {
 // it is restored.
 func TestCounterDeletedChildren(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, scoped := t.Context(), ofTenant("a").On(db)
-		if err := exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}})); err != nil {
+		if err := testkit.Exec(ctx, db, teams.InsertMany([]team{{ID: "red", Tenant: "a"}})); err != nil {
 			t.Fatal(err)
 		}
 		want := func(when string, n int64) {
@@ -152,10 +155,10 @@ func TestCounterDeletedChildren(t *testing.T) {
 				t.Errorf("%s: %+v, %v", when, one, err)
 			}
 			if raw, err := db.Collection("players").
-				FindOne(ctx, bson.D{e("_m.op", bson.D{e("$exists", true)})}).Raw(); err == nil {
+				FindOne(ctx, bson.D{testkit.E("_m.op", bson.D{testkit.E("$exists", true)})}).Raw(); err == nil {
 				t.Errorf("%s: %s is unfinished", when, raw)
 			}
-			if found, err := foundBy(ctx, db, scored.Checks()); err != nil || len(found) > 0 {
+			if found, err := testkit.FoundBy(ctx, db, scored.Checks()); err != nil || len(found) > 0 {
 				t.Errorf("%s, the check finds %v, %v", when, found, err)
 			}
 		}
@@ -163,7 +166,7 @@ func TestCounterDeletedChildren(t *testing.T) {
 		want("inserted", 1)
 		mustPlay(t, scoped, scored.players.Delete("1"))
 		want("deleted", 0)
-		mustPlay(t, db, scored.players.Set("1", bson.D{e("deletedAt", nil)}))
+		mustPlay(t, db, scored.players.Set("1", bson.D{testkit.E("deletedAt", nil)}))
 		want("restored", 1)
 	})
 }

@@ -21,7 +21,7 @@ import (
 
 // What an append does to an account at version 3, of two commits; and that it does nothing to the log when it fails.
 func TestEventLogAppend(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	big := move{Text: strings.Repeat("x", 6<<20)}
 	for _, c := range []struct {
 		reason string
@@ -29,60 +29,76 @@ func TestEventLogAppend(t *testing.T) {
 		want   error
 		events []int64
 	}{
-		{"the next", plain.Append("a", 3, minute(2), cents(4, 5), token(9)), nil, []int64{1, 2, 3, 4, 5}},
-		{"at the same time", plain.Append("a", 3, minute(1), cents(4), token(9)), nil, []int64{1, 2, 3, 4}},
-		{"another account", plain.Append("b", 0, noon, cents(4), token(9)), nil, nil},
-		{"the token of another account's append", plain.Append("b", 0, noon, cents(4), token(1)), nil, nil},
-		{"an account that begins alike", plain.Append("a#1", 0, noon, cents(4), token(9)), nil, nil},
-		{"an older version", plain.Append("a", 2, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
-		{"the middle of a commit", plain.Append("a", 1, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
-		{"no version", plain.Append("a", 0, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
-		{"an unknown version", plain.Append("a", 4, minute(2), cents(4), token(9)), denorm.ErrVersion, nil},
+		{"the next", plain.Append("a", 3, minute(2), cents(4, 5), testkit.Token(9)), nil, []int64{1, 2, 3, 4, 5}},
+		{"at the same time", plain.Append("a", 3, minute(1), cents(4), testkit.Token(9)), nil, []int64{1, 2, 3, 4}},
+		{"another account", plain.Append("b", 0, noon, cents(4), testkit.Token(9)), nil, nil},
+		{"the token of another account's append", plain.Append("b", 0, noon, cents(4), testkit.Token(1)), nil, nil},
+		{"an account that begins alike", plain.Append("a#1", 0, noon, cents(4), testkit.Token(9)), nil, nil},
+		{"an older version", plain.Append("a", 2, minute(2), cents(4), testkit.Token(9)), denorm.ErrVersion, nil},
+		{"the middle of a commit", plain.Append("a", 1, minute(2), cents(4), testkit.Token(9)), denorm.ErrVersion, nil},
+		{"no version", plain.Append("a", 0, minute(2), cents(4), testkit.Token(9)), denorm.ErrVersion, nil},
+		{"an unknown version", plain.Append("a", 4, minute(2), cents(4), testkit.Token(9)), denorm.ErrVersion, nil},
 		{
 			reason: "an unknown version of a new account",
-			op:     plain.Append("b", 1, minute(2), cents(4), token(9)),
+			op:     plain.Append("b", 1, minute(2), cents(4), testkit.Token(9)),
 			want:   denorm.ErrVersion, events: nil,
 		},
-		{"again", plain.Append("a", 2, minute(1), cents(3), token(2)), nil, nil},
-		{"again at another time", plain.Append("a", 2, minute(7), cents(3), token(2)), nil, nil},
-		{"again since others appended", plain.Append("a", 0, noon, cents(1, 2), token(1)), nil, nil},
-		{"the token with other events", plain.Append("a", 2, minute(1), cents(4), token(2)), denorm.ErrToken, nil},
-		{"the token with more events", plain.Append("a", 0, minute(1), cents(1, 2, 3), token(1)), denorm.ErrToken, nil},
+		{"again", plain.Append("a", 2, minute(1), cents(3), testkit.Token(2)), nil, nil},
+		{"again at another time", plain.Append("a", 2, minute(7), cents(3), testkit.Token(2)), nil, nil},
+		{"again since others appended", plain.Append("a", 0, noon, cents(1, 2), testkit.Token(1)), nil, nil},
+		{
+			reason: "the token with other events",
+			op:     plain.Append("a", 2, minute(1), cents(4), testkit.Token(2)),
+			want:   denorm.ErrToken, events: nil,
+		},
+		{
+			reason: "the token with more events",
+			op:     plain.Append("a", 0, minute(1), cents(1, 2, 3), testkit.Token(1)),
+			want:   denorm.ErrToken, events: nil,
+		},
 		{
 			reason: "the last token at the next version",
-			op:     plain.Append("a", 3, minute(2), cents(3), token(2)),
+			op:     plain.Append("a", 3, minute(2), cents(3), testkit.Token(2)),
 			want:   denorm.ErrToken, events: nil,
 		},
 		{
 			reason: "an older token at the next version",
-			op:     plain.Append("a", 3, minute(2), cents(1, 2), token(1)),
+			op:     plain.Append("a", 3, minute(2), cents(1, 2), testkit.Token(1)),
 			want:   denorm.ErrToken, events: nil,
 		},
-		{"an earlier time", plain.Append("a", 3, noon, cents(4), token(9)), denorm.ErrEarlier, nil},
-		{"no events", plain.Append("a", 3, minute(2), nil, token(9)), errRefused, nil},
-		{"too many events", plain.Append("a", 3, minute(2), make([]move, 21), token(9)), errRefused, nil},
-		{"too large events", plain.Append("a", 3, minute(2), []move{big, big, big}, token(9)), errRefused, nil},
-		{"a negative version", plain.Append("a", -1, minute(2), cents(4), token(9)), errRefused, nil},
-		{"no token", plain.Append("a", 3, minute(2), cents(4), bson.ObjectID{}), errRefused, nil},
-		{"no time", plain.Append("a", 3, time.Time{}, cents(4), token(9)), errRefused, nil},
-		{"no key", plain.Append("", 3, minute(2), cents(4), token(9)), errRefused, nil},
+		{"an earlier time", plain.Append("a", 3, noon, cents(4), testkit.Token(9)), denorm.ErrEarlier, nil},
+		{"no events", plain.Append("a", 3, minute(2), nil, testkit.Token(9)), testkit.ErrRefused, nil},
+		{
+			reason: "too many events",
+			op:     plain.Append("a", 3, minute(2), make([]move, 21), testkit.Token(9)),
+			want:   testkit.ErrRefused, events: nil,
+		},
+		{
+			reason: "too large events",
+			op:     plain.Append("a", 3, minute(2), []move{big, big, big}, testkit.Token(9)),
+			want:   testkit.ErrRefused, events: nil,
+		},
+		{"a negative version", plain.Append("a", -1, minute(2), cents(4), testkit.Token(9)), testkit.ErrRefused, nil},
+		{"no token", plain.Append("a", 3, minute(2), cents(4), bson.ObjectID{}), testkit.ErrRefused, nil},
+		{"no time", plain.Append("a", 3, time.Time{}, cents(4), testkit.Token(9)), testkit.ErrRefused, nil},
+		{"no key", plain.Append("", 3, minute(2), cents(4), testkit.Token(9)), testkit.ErrRefused, nil},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			m := mongotest.NewMonitor()
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				if err := createIndexes(t.Context(), db, plain); err != nil {
+				if err := testkit.CreateIndexes(t.Context(), db, plain); err != nil {
 					t.Fatal(err)
 				}
-				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)),
-					plain.Append("a", 2, minute(1), cents(3), token(2)))
+				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), testkit.Token(1)),
+					plain.Append("a", 2, minute(1), cents(3), testkit.Token(2)))
 				before, _ := mongotest.Dump(t.Context(), db)
 				sent := len(m.Commands())
 				_, err := c.op.Run(t.Context(), db)
-				if !errors.Is(err, c.want) && !(c.want == errRefused && c.op.Err != nil) {
+				if !errors.Is(err, c.want) && !(c.want == testkit.ErrRefused && c.op.Err != nil) {
 					t.Fatalf("error %v, want %v", err, c.want)
 				}
 				var value *model.ValueError
-				if c.want == errRefused && (len(m.Commands()) > sent || !errors.As(err, &value)) {
+				if c.want == testkit.ErrRefused && (len(m.Commands()) > sent || !errors.As(err, &value)) {
 					t.Errorf("%v, and %d commands were sent", err, len(m.Commands())-sent)
 				}
 				if after, _ := mongotest.Dump(t.Context(), db); c.want != nil && before != after {
@@ -98,7 +114,8 @@ func TestEventLogAppend(t *testing.T) {
 			}, mongotest.WithMonitor(m))
 		})
 	}
-	_, err := plain.Append("a", 3, noon, cents(1), token(1)).Run(t.Context(), mongotest.NewClient(t).Database("x"))
+	_, err := plain.Append("a", 3, noon, cents(1), testkit.Token(1)).
+		Run(t.Context(), mongotest.NewClient(t).Database("x"))
 	if !errors.Is(err, model.ErrStale) || !strings.Contains(err.Error(), "version 3") ||
 		!strings.Contains(err.Error(), "version 0") {
 		t.Errorf("the error of another version: %v", err)
@@ -110,25 +127,26 @@ func TestEventLogAppend(t *testing.T) {
 
 // Decide appends what a function decides, once for a token.
 func TestEventLogDecide(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, snapped.Decide("a", noon, token(1), func(s snapshot) ([]move, error) { return cents(100), nil }))
-		first := snapped.Decide("a", minute(1), token(2), withdraw(60))
-		mustRun(t, db, first, snapped.Decide("a", minute(2), token(3), withdraw(30)), first)
+		mustRun(t, db,
+			snapped.Decide("a", noon, testkit.Token(1), func(s snapshot) ([]move, error) { return cents(100), nil }))
+		first := snapped.Decide("a", minute(1), testkit.Token(2), withdraw(60))
+		mustRun(t, db, first, snapped.Decide("a", minute(2), testkit.Token(3), withdraw(30)), first)
 		if err := run(t.Context(), db,
-			snapped.Decide("a", minute(3), token(4), withdraw(30))); !errors.Is(err, errOverdrawn) {
+			snapped.Decide("a", minute(3), testkit.Token(4), withdraw(30))); !errors.Is(err, errOverdrawn) {
 			t.Errorf("error %v", err)
 		}
 		// nothing
-		mustRun(t, db, snapped.Decide("a", noon, token(5), func(snapshot) ([]move, error) { return nil, nil }),
-			snapped.Decide("a", noon, token(6), withdraw(1))) // a clock that is behind
+		mustRun(t, db, snapped.Decide("a", noon, testkit.Token(5), func(snapshot) ([]move, error) { return nil, nil }),
+			snapped.Decide("a", noon, testkit.Token(6), withdraw(1))) // a clock that is behind
 		if got := amounts(t, db, "a"); !slices.Equal(got, []int64{100, -60, -30, -1}) {
 			t.Errorf("events %v", got)
 		}
 		if s := read(t, db, snapped.Load("a")); s.State.Balance != 9 || s.Version != 4 || !s.At.Equal(minute(2)) {
 			t.Errorf("state %+v", s)
 		}
-		if err := run(t.Context(), db, snapped.Decide("a", noon, token(7), nil)); err == nil {
+		if err := run(t.Context(), db, snapped.Decide("a", noon, testkit.Token(7), nil)); err == nil {
 			t.Error("no function, and no error")
 		}
 		sound(t, db, snapped)
@@ -138,7 +156,7 @@ func TestEventLogDecide(t *testing.T) {
 // Two operations in every order of their commands: one of two appends at a version wins, decisions follow one another,
 // and the log has neither gap nor fork.
 func TestEventLogInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ops := []testkit.Operation{
 		{Name: "append", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return run(ctx, db, snapped.Append("a", 3, minute(5), cents(1, 2), op))
@@ -150,10 +168,10 @@ func TestEventLogInterleaved(t *testing.T) {
 			return run(ctx, db, snapped.Refresh("a"))
 		}},
 		{Name: "the same", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return run(ctx, db, snapped.Append("a", 3, minute(5), cents(8), token(7)))
+			return run(ctx, db, snapped.Append("a", 3, minute(5), cents(8), testkit.Token(7)))
 		}},
 		{Name: "the same decision", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return run(ctx, db, snapped.Decide("a", minute(5), token(8), withdraw(10)))
+			return run(ctx, db, snapped.Decide("a", minute(5), testkit.Token(8), withdraw(10)))
 		}},
 	}
 	for i, a := range ops {
@@ -162,7 +180,7 @@ func TestEventLogInterleaved(t *testing.T) {
 				testkit.Meet(t, a, b, modeltest.InterleaveCase{
 					Match: mongotest.Writes, Sample: 2,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
-						return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
+						return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), testkit.Token(20)))
 					},
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {
@@ -196,9 +214,9 @@ func TestEventLogInterleaved(t *testing.T) {
 
 // Sixteen who append at one version: one wins each time. Sixteen who decide: all do, one after the other.
 func TestEventLogManyWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := createIndexes(t.Context(), db, snapped); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, snapped); err != nil {
 			t.Fatal(err)
 		}
 		var mu sync.Mutex
@@ -225,11 +243,11 @@ func TestEventLogManyWriters(t *testing.T) {
 		if slices.Sort(won); !slices.Equal(got, won) {
 			t.Errorf("stored %v, won %v", got, won)
 		}
-		mustRun(t, db, snapped.Append("b", 0, noon, cents(100), token(1)))
+		mustRun(t, db, snapped.Append("b", 0, noon, cents(100), testkit.Token(1)))
 		decided := make([]error, 16)
 		for i := range decided {
 			all.Go(func() {
-				c := snapped.Decide("b", time.Now(), token(i+2), withdraw(10))
+				c := snapped.Decide("b", time.Now(), testkit.Token(i+2), withdraw(10))
 				decided[i] = run(t.Context(), db, c)
 				if err := run(t.Context(), db, c); !errors.Is(err, errOverdrawn) && err != nil {
 					t.Error(err)
@@ -254,21 +272,25 @@ func TestEventLogManyWriters(t *testing.T) {
 
 // Operations that are cut anywhere, and run again, are done once; the snapshot is written in the end.
 func TestEventLogFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		name string
 		op   model.Change
 		want []int64
 	}{
-		{"append", snapped.Append("a", 2, minute(1), cents(3), token(2)), []int64{100, 2, 3}},
-		{"append over a snapshot", snapped.Append("a", 2, minute(1), cents(3, 4), token(2)), []int64{100, 2, 3, 4}},
-		{"decide", snapped.Decide("a", minute(1), token(2), withdraw(10)), []int64{100, 2, -10}},
+		{"append", snapped.Append("a", 2, minute(1), cents(3), testkit.Token(2)), []int64{100, 2, 3}},
+		{
+			name: "append over a snapshot",
+			op:   snapped.Append("a", 2, minute(1), cents(3, 4), testkit.Token(2)),
+			want: []int64{100, 2, 3, 4},
+		},
+		{"decide", snapped.Decide("a", minute(1), testkit.Token(2), withdraw(10)), []int64{100, 2, -10}},
 		{"refresh", snapped.Refresh("a"), []int64{100, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 2), token(1)))
+					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 2), testkit.Token(1)))
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, c.op) },
 				Check: func(t testing.TB, db *mongo.Database) {
@@ -289,15 +311,15 @@ func TestEventLogFaults(t *testing.T) {
 
 // An append takes part in a transaction, and goes with it.
 func TestEventLogTransaction(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
-		mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2, 3), token(1)))
+		mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2, 3), testkit.Token(1)))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
-				return errors.Join(run(ctx, db, snapped.Append("a", 3, noon, cents(4), token(2)),
-					snapped.Decide("a", noon, token(3), withdraw(5))), want)
+				return errors.Join(run(ctx, db, snapped.Append("a", 3, noon, cents(4), testkit.Token(2)),
+					snapped.Decide("a", noon, testkit.Token(3), withdraw(5))), want)
 			})
 			if !errors.Is(err, want) {
 				t.Fatal(err)
@@ -310,10 +332,10 @@ func TestEventLogTransaction(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		mustRun(t, all, snapped.Append("a", 5, noon, cents(6), token(4)),
-			snapped.Append("a", 5, noon, cents(6), token(4)))
+		mustRun(t, all, snapped.Append("a", 5, noon, cents(6), testkit.Token(4)),
+			snapped.Append("a", 5, noon, cents(6), testkit.Token(4)))
 		if err := run(t.Context(), all,
-			snapped.Append("a", 5, noon, cents(7), token(5))); !errors.Is(err, denorm.ErrVersion) {
+			snapped.Append("a", 5, noon, cents(7), testkit.Token(5))); !errors.Is(err, denorm.ErrVersion) {
 			t.Errorf("error %v", err)
 		}
 		sound(t, db, snapped)
@@ -322,7 +344,7 @@ func TestEventLogTransaction(t *testing.T) {
 
 // The same two at once in transactions, and one of them without.
 func TestEventLogTransactionsMeet(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	op := func(name string, tx bool, change func(bson.ObjectID) model.Change) testkit.Operation {
 		return testkit.Operation{
 			Name: name,
@@ -350,7 +372,7 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 			testkit.Meet(t, ops[0], ops[1], modeltest.InterleaveCase{
 				Transactions: true, Match: mongotest.Writes,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), token(20)))
+					return run(ctx, db, snapped.Append("a", 0, noon, cents(100, 1, 1), testkit.Token(20)))
 				},
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					lost := 0
@@ -375,9 +397,9 @@ func TestEventLogTransactionsMeet(t *testing.T) {
 
 // Random appends, decisions and reads, in lockstep with a log in memory.
 func TestEventLogLockstep(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := createIndexes(t.Context(), db, snapped); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, snapped); err != nil {
 			t.Fatal(err)
 		}
 		type entry struct {
@@ -420,7 +442,7 @@ func TestEventLogLockstep(t *testing.T) {
 				if expected < 0 {
 					expected = 0
 				}
-				c := snapped.Append(key, expected, now, cents(list...), token(i))
+				c := snapped.Append(key, expected, now, cents(list...), testkit.Token(i))
 				err = run(t.Context(), db, c)
 				if (err == nil) != (expected == have) || err != nil && !errors.Is(err, denorm.ErrVersion) {
 					t.Fatalf("%d: append to %s at %d, which has %d: %v", i, key, expected, have, err)

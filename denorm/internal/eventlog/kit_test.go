@@ -7,25 +7,9 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
-	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-)
-
-type docs = testkit.Docs
-
-var (
-	e             = testkit.E
-	token         = testkit.Token
-	seed          = testkit.Seed
-	store         = testkit.Store
-	updates       = testkit.Updates
-	createIndexes = testkit.CreateIndexes
-	parallel      = testkit.Parallel
-	errRefused    = testkit.ErrRefused
-	findingsOf    = testkit.FindingsOf
-	checkJob      = testkit.CheckJob
 )
 
 // What the tests are about: accounts, and what moves money.

@@ -40,7 +40,7 @@ func wantViews(t testing.TB, db *mongo.Database, p *lines, generation int64, fol
 	t.Helper()
 	ctx := context.Background()
 	want := map[string]viewDoc{}
-	all, err := commits.Find(nil).Sorted(bson.D{e("_id", 1)}).All(ctx, db)
+	all, err := commits.Find(nil).Sorted(bson.D{testkit.E("_id", 1)}).All(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,14 +73,14 @@ func generations(t testing.TB, db model.DB, want denorm.Generations) {
 }
 
 func TestProjectionCatchUp(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db, listed.CatchUp("a"))
 		if _, _, err := listed.Load("a").Run(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("no view: %v", err)
 		}
 		for i := range 4 {
-			mustRun(t, db, plain.Append("a", int64(2*i), minute(i), cents(int64(i), 10), token(i)))
+			mustRun(t, db, plain.Append("a", int64(2*i), minute(i), cents(int64(i), 10), testkit.Token(i)))
 			if i != 1 {
 				mustRun(t, db, listed.CatchUp("a"), listed.CatchUp("a"))
 				wantViews(t, db, listed, 1, list)
@@ -109,7 +109,7 @@ func TestProjectionCatchUp(t *testing.T) {
 // A stream follows or polls, from the begin and from its place; commits that come twice or in another order do nothing.
 func TestProjectionStream(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, poll := range []bool{false, true} {
 		t.Run(fmt.Sprintf("poll %v", poll), func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -135,11 +135,11 @@ func TestProjectionStream(t *testing.T) {
 	}
 	t.Run("reordered", func(t *testing.T) {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-			mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)),
-				plain.Append("a", 1, noon, cents(2), token(2)),
-				plain.Append("a", 2, noon, cents(3), token(3)))
+			mustRun(t, db, plain.Append("a", 0, noon, cents(1), testkit.Token(1)),
+				plain.Append("a", 1, noon, cents(2), testkit.Token(2)),
+				plain.Append("a", 2, noon, cents(3), testkit.Token(3)))
 			all, err := (&model.Find[bson.Raw]{
-				Query: model.Query{Collection: "commits", Sort: bson.D{e("_id", 1)}},
+				Query: model.Query{Collection: "commits", Sort: bson.D{testkit.E("_id", 1)}},
 			}).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +167,7 @@ func TestProjectionStream(t *testing.T) {
 // A projection gets a new function while writers are at work: each reader sees each account's version grow only, and in
 // the end the new generation is a replay of everything.
 func TestProjectionRebuild(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
@@ -246,9 +246,9 @@ func catchUpOld(ctx context.Context, db model.DB, key string) error {
 // Before the first view is written, a newer revision's rebuild takes the live generation: the older one is refused, and
 // what an older program loads has the revision that is stored.
 func TestProjectionOlder(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)))
+		mustRun(t, db, plain.Append("a", 0, noon, cents(1), testkit.Token(1)))
 		if err := jobs(t.Context(), db, relisted.Rebuild()); err != nil {
 			t.Fatal(err)
 		}
@@ -269,18 +269,19 @@ func TestProjectionOlder(t *testing.T) {
 // A rebuild and a switch that are killed at each of their commands, with an append and both revisions' catch-ups after,
 // and run again, come to the same end.
 func TestProjectionFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	started := func(ctx context.Context, db *mongo.Database) error {
 		for i := range 3 {
 			key := fmt.Sprint("k", i)
-			if err := run(ctx, db, plain.Append(key, 0, noon, cents(1, 2), token(i)), listed.CatchUp(key)); err != nil {
+			if err := run(ctx, db, plain.Append(key, 0, noon, cents(1, 2), testkit.Token(i)),
+				listed.CatchUp(key)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	later := func(ctx context.Context, db *mongo.Database) error {
-		if err := errors.Join(run(ctx, db, plain.Append("k1", 2, noon, cents(3), token(8))),
+		if err := errors.Join(run(ctx, db, plain.Append("k1", 2, noon, cents(3), testkit.Token(8))),
 			catchUpOld(ctx, db, "k1")); err != nil {
 			return err
 		}
@@ -348,11 +349,11 @@ func killedAt(
 
 // A job goes on from its checkpoint, a dry run writes nothing, and a job whose generation was dropped says so.
 func TestProjectionJobs(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range 7 {
 			key := fmt.Sprint("k", i)
-			mustRun(t, db, plain.Append(key, 0, noon, cents(1, 2), token(i)), listed.CatchUp(key))
+			mustRun(t, db, plain.Append(key, 0, noon, cents(1, 2), testkit.Token(i)), listed.CatchUp(key))
 		}
 		before, _ := mongotest.Dump(t.Context(), db)
 		for _, j := range []model.Job{relisted.Rebuild(), relisted.Switch()} {
@@ -408,7 +409,7 @@ func TestProjectionJobs(t *testing.T) {
 // Any two of a projection's operations, in every order of their commands: the new generation is never behind the old
 // one once it is live.
 func TestProjectionInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ops := []testkit.Operation{
 		{Name: "catch up", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			return catchUpOld(ctx, db, "a")
@@ -435,9 +436,9 @@ func TestProjectionInterleaved(t *testing.T) {
 					Sample: 2, Nested: true,
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						return errors.Join(run(ctx, db,
-							plain.Append("a", 0, noon, cents(1), token(20)), listed.CatchUp("a")),
+							plain.Append("a", 0, noon, cents(1), testkit.Token(20)), listed.CatchUp("a")),
 							jobs(ctx, db, relisted.Rebuild()),
-							run(ctx, db, plain.Append("a", 1, noon, cents(2), token(21))))
+							run(ctx, db, plain.Append("a", 1, noon, cents(2), testkit.Token(21))))
 					},
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 						for _, err := range []error{errA, errB} {

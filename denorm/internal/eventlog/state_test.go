@@ -32,10 +32,10 @@ func snapshotOf(t testing.TB, db *mongo.Database) snapshot {
 
 // Snapshots come when a multiple of Every is passed, are replaced by newer ones only, and may be lost.
 func TestEventLogSnapshots(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, want := range []int64{0, 4, 4, 8, 8, 12, 12} {
-			mustRun(t, db, snapped.Append("a", int64(2*i), minute(i), cents(1, 2), token(i)))
+			mustRun(t, db, snapped.Append("a", int64(2*i), minute(i), cents(1, 2), testkit.Token(i)))
 			if s := snapshotOf(t, db); s.Version != want || s.State.Moves != want ||
 				want > 0 && !s.At.Equal(minute(int(want/2-1))) {
 				t.Errorf("after %d: %+v, want version %d", 2*i+2, s, want)
@@ -47,8 +47,8 @@ func TestEventLogSnapshots(t *testing.T) {
 		if s := snapshotOf(t, db); s.Version != 12 || s.State.Balance != 18 {
 			t.Errorf("the snapshot is %+v", s)
 		}
-		if err := updates(t.Context(), db, "snapshots", "a", bson.D{
-			e("$set", bson.D{e("state.balance", int64(1000))}),
+		if err := testkit.Updates(t.Context(), db, "snapshots", "a", bson.D{
+			testkit.E("$set", bson.D{testkit.E("state.balance", int64(1000))}),
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -70,8 +70,8 @@ func TestEventLogSnapshots(t *testing.T) {
 		if s := snapshotOf(t, db); s.Revision != 2 {
 			t.Errorf("an older revision replaced it by %+v", s)
 		}
-		if err := updates(t.Context(), db, "snapshots", "a", bson.D{
-			e("$set", bson.D{e("revision", 0), e("version", int64(20))}),
+		if err := testkit.Updates(t.Context(), db, "snapshots", "a", bson.D{
+			testkit.E("$set", bson.D{testkit.E("revision", 0), testkit.E("version", int64(20))}),
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -83,7 +83,7 @@ func TestEventLogSnapshots(t *testing.T) {
 
 // What states hold comes back as it was: decimals, dates, and the types of a union.
 func TestEventLogTypes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	price, err := bson.ParseDecimal128("12345678901234567890.10")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestEventLogTypes(t *testing.T) {
 	when := noon.Add(123 * time.Millisecond)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustRun(t, db,
-			snapped.Append("a", 0, noon, []move{{Cents: 1, Price: price, When: &when}, {}, {}, {}}, token(1)))
+			snapped.Append("a", 0, noon, []move{{Cents: 1, Price: price, When: &when}, {}, {}, {}}, testkit.Token(1)))
 		for _, l := range []*ledger{snapped, plain} {
 			if s := read(t, db, l.Load("a")); s.State.Price != price || s.State.When == nil ||
 				!s.State.When.Equal(when) {
@@ -110,8 +110,8 @@ func TestEventLogTypes(t *testing.T) {
 		Fold: func(s int64, x event) (int64, error) { return s + x.amount(), nil },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		id := token(77)
-		mustRun(t, db, l.Append(id, 0, noon, []event{deposit{5}, withdrawal{2, "cash"}}, token(1)))
+		id := testkit.Token(77)
+		mustRun(t, db, l.Append(id, 0, noon, []event{deposit{5}, withdrawal{2, "cash"}}, testkit.Token(1)))
 		if s := read(t, db, l.Load(id)); s.State != 3 || s.ID != id {
 			t.Errorf("state %+v", s)
 		}
@@ -120,7 +120,7 @@ func TestEventLogTypes(t *testing.T) {
 			t.Errorf("commit %+v, %v", got, err)
 		}
 		var value *model.ValueError
-		if err := run(t.Context(), db, l.Append(id, 2, noon, []event{nil}, token(2))); !errors.As(err, &value) {
+		if err := run(t.Context(), db, l.Append(id, 2, noon, []event{nil}, testkit.Token(2))); !errors.As(err, &value) {
 			t.Errorf("a nil event: %v", err)
 		}
 	})
@@ -141,7 +141,7 @@ func (w withdrawal) amount() int64 { return -w.Cents }
 // fail.
 func TestEventLogCommitsCheck(t *testing.T) {
 	tenancy.Differs(t, "it stores documents by hand")
-	parallel(t)
+	testkit.Parallel(t)
 	doc := func(id, key string, first, last int64, at int, n int) commit {
 		return commit{
 			ID: id, Key: key, First: first, Last: last, At: minute(at), Token: bson.NewObjectID(),
@@ -169,13 +169,13 @@ func TestEventLogCommitsCheck(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), token(1)),
-					plain.Append("a", 2, minute(1), cents(3), token(2)))
-				if err := store(t.Context(), db, docs{"commits": {c.doc}}); err != nil {
+				mustRun(t, db, plain.Append("a", 0, noon, cents(1, 2), testkit.Token(1)),
+					plain.Append("a", 2, minute(1), cents(3), testkit.Token(2)))
+				if err := testkit.Store(t.Context(), db, testkit.Docs{"commits": {c.doc}}); err != nil {
 					t.Fatal(err)
 				}
 				check := plain.Checks()[0]
-				_, said := findingsOf(t, db, check)
+				_, said := testkit.FindingsOf(t, db, check)
 				if (c.says == "") != (len(said) == 0) || len(said) > 1 ||
 					c.says != "" && !strings.Contains(said[0], c.says) {
 					t.Errorf("found %q", said)
@@ -183,11 +183,12 @@ func TestEventLogCommitsCheck(t *testing.T) {
 				if _, _, err := plain.Load("a").Run(t.Context(), db); !errors.Is(err, c.reads) {
 					t.Errorf("load: %v, want %v", err, c.reads)
 				}
-				last := bson.D{e("_id", bson.D{e("$in", bson.A{"a#0000000000000003", c.doc.ID})})}
+				last := bson.D{testkit.E("_id", bson.D{testkit.E("$in", bson.A{"a#0000000000000003", c.doc.ID})})}
 				if found, err := check.In(last).All(t.Context(), db); err != nil || len(found) != len(said) {
 					t.Errorf("of some commits: %v, %v", found, err)
 				}
-				if found, err := check.In(bson.D{e("key", "z")}).All(t.Context(), db); err != nil || len(found) > 0 {
+				if found, err := check.In(bson.D{testkit.E("key", "z")}).
+					All(t.Context(), db); err != nil || len(found) > 0 {
 					t.Errorf("of another key: %v, %v", found, err)
 				}
 			})
@@ -197,30 +198,38 @@ func TestEventLogCommitsCheck(t *testing.T) {
 
 // The check of snapshots finds those that are not what the events make; mending deletes them, however often it is cut.
 func TestEventLogSnapshotsCheck(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		reason string
 		update bson.D
 		says   string
 	}{
-		{"none", bson.D{e("$set", bson.D{e("state.balance", int64(10))})}, ""},
-		{"another state", bson.D{e("$set", bson.D{e("state.balance", int64(11))})}, "differs"},
-		{"another time", bson.D{e("$set", bson.D{e("at", minute(9))})}, "differs"},
-		{"a version to come", bson.D{e("$set", bson.D{e("version", int64(9))})}, "claims version 9"},
-		{"the middle of a commit", bson.D{e("$set", bson.D{e("version", int64(3))})}, "claims version 3"},
-		{"no version", bson.D{e("$set", bson.D{e("version", int64(0))})}, "claims version 0"},
-		{"no number", bson.D{e("$set", bson.D{e("version", "x")})}, "isn't a snapshot"},
-		{"another revision", bson.D{e("$set", bson.D{e("revision", 1), e("state.balance", int64(11))})}, ""},
+		{"none", bson.D{testkit.E("$set", bson.D{testkit.E("state.balance", int64(10))})}, ""},
+		{"another state", bson.D{testkit.E("$set", bson.D{testkit.E("state.balance", int64(11))})}, "differs"},
+		{"another time", bson.D{testkit.E("$set", bson.D{testkit.E("at", minute(9))})}, "differs"},
+		{"a version to come", bson.D{testkit.E("$set", bson.D{testkit.E("version", int64(9))})}, "claims version 9"},
+		{
+			reason: "the middle of a commit",
+			update: bson.D{testkit.E("$set", bson.D{testkit.E("version", int64(3))})},
+			says:   "claims version 3",
+		},
+		{"no version", bson.D{testkit.E("$set", bson.D{testkit.E("version", int64(0))})}, "claims version 0"},
+		{"no number", bson.D{testkit.E("$set", bson.D{testkit.E("version", "x")})}, "isn't a snapshot"},
+		{
+			reason: "another revision",
+			update: bson.D{testkit.E("$set", bson.D{testkit.E("revision", 1), testkit.E("state.balance", int64(11))})},
+			says:   "",
+		},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			check := snapped.Checks()[1]
 			mend := modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return errors.Join(run(ctx, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
-						snapped.Append("a", 2, noon, cents(3, 4), token(2))),
-						updates(ctx, db, "snapshots", "a", c.update))
+					return errors.Join(run(ctx, db, snapped.Append("a", 0, noon, cents(1, 2), testkit.Token(1)),
+						snapped.Append("a", 2, noon, cents(3, 4), testkit.Token(2))),
+						testkit.Updates(ctx, db, "snapshots", "a", c.update))
 				},
-				Run: checkJob(check),
+				Run: testkit.CheckJob(check),
 				Check: func(t testing.TB, db *mongo.Database) {
 					n, err := snapshots.Find(nil).Count(context.Background(), db)
 					if err != nil || (n == 0) != (c.says != "") {
@@ -235,12 +244,12 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 				modeltest.FaultMatrix(t, mend)
 			}
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
-					snapped.Append("a", 2, noon, cents(3, 4), token(2)))
-				if err := updates(t.Context(), db, "snapshots", "a", c.update); err != nil {
+				mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2), testkit.Token(1)),
+					snapped.Append("a", 2, noon, cents(3, 4), testkit.Token(2)))
+				if err := testkit.Updates(t.Context(), db, "snapshots", "a", c.update); err != nil {
 					t.Fatal(err)
 				}
-				_, said := findingsOf(t, db, check)
+				_, said := testkit.FindingsOf(t, db, check)
 				if (c.says == "") != (len(said) == 0) || c.says != "" && !strings.Contains(said[0], c.says) {
 					t.Errorf("found %q", said)
 				}
@@ -254,24 +263,26 @@ func TestEventLogSnapshotsCheck(t *testing.T) {
 // A scope's soft deletion hides no commit: neither from reads nor from appends, nor from the check.
 func TestEventLogScope(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		of := func(tenant string) model.DB {
-			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", int64(7))}}.On(db)
+			return model.Scope{
+				Tenant: bson.D{testkit.E("tenant", tenant)}, Delete: bson.D{testkit.E("deletedAt", int64(7))},
+			}.On(db)
 		}
 		one, two := of("one"), of("two")
-		mustRun(t, one, snapped.Append("a", 0, noon, cents(1, 2), token(1)),
-			snapped.Append("a", 2, noon, cents(3, 4), token(2)), listed.CatchUp("a"))
-		mustRun(t, two, snapped.Append("b", 0, noon, cents(7), token(1)), listed.CatchUp("b"))
+		mustRun(t, one, snapped.Append("a", 0, noon, cents(1, 2), testkit.Token(1)),
+			snapped.Append("a", 2, noon, cents(3, 4), testkit.Token(2)), listed.CatchUp("a"))
+		mustRun(t, two, snapped.Append("b", 0, noon, cents(7), testkit.Token(1)), listed.CatchUp("b"))
 		if _, err := commits.Delete("a#0000000000000003").Run(t.Context(), one); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := snapshots.Delete("a").Run(t.Context(), one); err != nil {
 			t.Fatal(err)
 		}
-		mustRun(t, one, snapped.Append("a", 4, noon, cents(5), token(3)),
-			snapped.Append("a", 2, noon, cents(3, 4), token(2)),
-			snapped.Decide("a", noon, token(4), withdraw(1)), listed.CatchUp("a"), snapped.Refresh("a"))
+		mustRun(t, one, snapped.Append("a", 4, noon, cents(5), testkit.Token(3)),
+			snapped.Append("a", 2, noon, cents(3, 4), testkit.Token(2)),
+			snapped.Decide("a", noon, testkit.Token(4), withdraw(1)), listed.CatchUp("a"), snapped.Refresh("a"))
 		if s := read(t, one, snapped.Load("a")); s.Version != 6 || s.State.Balance != 14 {
 			t.Errorf("state %+v", s)
 		}
@@ -288,7 +299,7 @@ func TestEventLogScope(t *testing.T) {
 		if s := read(t, two, snapped.Load("a")); s.Version != 0 {
 			t.Errorf("another tenant reads %+v", s)
 		}
-		mustRun(t, two, snapped.Append("a", 0, noon, cents(1), token(5)))
+		mustRun(t, two, snapped.Append("a", 0, noon, cents(1), testkit.Token(5)))
 		if s := read(t, one, snapped.Load("a")); s.Version != 6 || s.State.Balance != 14 {
 			t.Errorf("after another tenant's events of the same key: %+v", s)
 		}
@@ -314,10 +325,10 @@ func TestEventLogScope(t *testing.T) {
 
 // An event that can't be folded ends the read, and says which commit it is in.
 func TestEventLogFoldFails(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, plain.Append("a", 0, noon, cents(1), token(1)),
-			plain.Append("a", 1, noon, []move{{Text: "broken"}}, token(2)))
+		mustRun(t, db, plain.Append("a", 0, noon, cents(1), testkit.Token(1)),
+			plain.Append("a", 1, noon, []move{{Text: "broken"}}, testkit.Token(2)))
 		_, _, err := plain.Load("a").Run(t.Context(), db)
 		if !errors.Is(err, errRefusedEvent) || !strings.Contains(err.Error(), "a#0000000000000002") {
 			t.Errorf("error %v", err)
@@ -346,7 +357,7 @@ func TestEventLogFoldFails(t *testing.T) {
 }
 
 func TestEventLogDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(s spec) func() { return func() { denorm.NewEventLog(commits, s) } }
 	project := func(s lineSpec) func() { return func() { denorm.NewProjection(plain, views, s) } }
 	for reason, f := range map[string]func(){
@@ -382,15 +393,15 @@ func TestEventLogDeclarations(t *testing.T) {
 
 // What operations cost is what their documentation says, and which index serves them.
 func TestEventLogCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	begun := func(ctx context.Context, db *mongo.Database) error {
 		for i := range 6 {
-			if err := run(ctx, db, snapped.Append("a", int64(i), noon, cents(10), token(i))); err != nil {
+			if err := run(ctx, db, snapped.Append("a", int64(i), noon, cents(10), testkit.Token(i))); err != nil {
 				return err
 			}
 		}
-		return errors.Join(createIndexes(ctx, db, snapped),
-			run(ctx, db, snapped.Append("b", 0, noon, cents(1), token(1)), listed.CatchUp("b")))
+		return errors.Join(testkit.CreateIndexes(ctx, db, snapped),
+			run(ctx, db, snapped.Append("b", 0, noon, cents(1), testkit.Token(1)), listed.CatchUp("b")))
 	}
 	does := func(reason string, commands, written, returned int, c model.Change) testkit.Price {
 		return testkit.Does(reason, commands, written, returned, func(ctx context.Context, db *mongo.Database) error {
@@ -409,9 +420,9 @@ func TestEventLogCosts(t *testing.T) {
 		})
 	}
 	testkit.WantPricesAnew(t, begun,
-		does("Append", 2, 1, 1, snapped.Append("a", 6, noon, cents(1), token(9))),
-		does("Append over a snapshot", 5, 2, 5, snapped.Append("a", 6, noon, cents(1, 2), token(9))),
-		does("Decide", 4, 1, 3, snapped.Decide("a", noon, token(9), withdraw(1))),
+		does("Append", 2, 1, 1, snapped.Append("a", 6, noon, cents(1), testkit.Token(9))),
+		does("Append over a snapshot", 5, 2, 5, snapped.Append("a", 6, noon, cents(1, 2), testkit.Token(9))),
+		does("Decide", 4, 1, 3, snapped.Decide("a", noon, testkit.Token(9), withdraw(1))),
 		does("Refresh", 3, 1, 3, snapped.Refresh("a")),
 		reads("Load", 2, 3, snapped.Load("a")), reads("Load without snapshots", 1, 6, plain.Load("a")),
 		reads("At", 2, 2, snapped.At("a", 5)), reads("At before the snapshot", 2, 4, snapped.At("a", 3)),
@@ -444,7 +455,7 @@ func TestEventLogCosts(t *testing.T) {
 // What changes read is served by _id, or by the index of tokens.
 func TestEventLogIndexed(t *testing.T) {
 	tenancy.Differs(t, "the index of tokens, which the tenant leads, may serve a key's commits")
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var many []any
@@ -456,19 +467,20 @@ func TestEventLogIndexed(t *testing.T) {
 				Events: cents(1),
 			})
 		}
-		seed(t, db, docs{"commits": many})
-		err := createIndexes(t.Context(), db, snapped)
+		testkit.Seed(t, db, testkit.Docs{"commits": many})
+		err := testkit.CreateIndexes(t.Context(), db, snapped)
 		for i := range 6 {
-			err = errors.Join(err, run(t.Context(), db, snapped.Append("a", int64(i), noon, cents(10), token(i))))
+			err = errors.Join(err,
+				run(t.Context(), db, snapped.Append("a", int64(i), noon, cents(10), testkit.Token(i))))
 		}
 		if err := errors.Join(err, run(t.Context(), db, listed.CatchUp("k01"))); err != nil {
 			t.Fatal(err)
 		}
 		id, op := model.IDIndex, snapped.Indexes()[0].Name
 		testkit.WantReadsIndexed(t, db, m,
-			testkit.ReadBy("Append", snapped.Append("a", 6, noon, cents(1), token(9)), id),
-			testkit.ReadBy("Append again", snapped.Append("a", 2, noon, cents(10), token(2)), id, id),
-			testkit.ReadBy("Decide", snapped.Decide("a", noon, token(9), withdraw(1)), "", id, op),
+			testkit.ReadBy("Append", snapped.Append("a", 6, noon, cents(1), testkit.Token(9)), id),
+			testkit.ReadBy("Append again", snapped.Append("a", 2, noon, cents(10), testkit.Token(2)), id, id),
+			testkit.ReadBy("Decide", snapped.Decide("a", noon, testkit.Token(9), withdraw(1)), "", id, op),
 			testkit.ReadBy("CatchUp", listed.CatchUp("a"), id, "", "", id),
 		)
 		modeltest.WantIndexed(t, db, snapped.Commits("a", 2, 3), id)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -56,7 +57,7 @@ func feedChanges(ctx context.Context, db *mongo.Database, seed uint64, from, n i
 // A feed is killed at each of its commands, before the server sees it or after, and run again: the end is the same.
 func TestFeedKilled(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	cut := map[string]mongotest.Action{"before": mongotest.CutBefore(), "after": mongotest.CutAfter()}
 	for _, begun := range []bool{true, false} {
 		for _, poll := range []bool{false, true} {
@@ -66,7 +67,7 @@ func TestFeedKilled(t *testing.T) {
 					o.Poll, o.Workers, o.SaveEvery, o.Attempts, o.Queue = poll, workers, 2, 1, 3
 					for n, sent := 1, feedSent(t, o, begun); n <= sent; n++ {
 						for name, action := range cut {
-							if !everyPair && (n+len(name))%3 > 0 {
+							if !testkit.EveryPair && (n+len(name))%3 > 0 {
 								continue
 							}
 							synctest.Test(t, func(t *testing.T) {
@@ -128,7 +129,7 @@ func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action m
 // Connections that break, at any command, once or more often than the driver tries, don't end a feed.
 func TestFeedCut(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	o := feedOnce
 	o.Workers, o.SaveEvery = 1, 2
 	actions := []mongotest.Action{
@@ -137,7 +138,7 @@ func TestFeedCut(t *testing.T) {
 	}
 	for n, sent := 1, feedSent(t, o, true); n <= sent; n++ {
 		for i, action := range actions {
-			if !everyPair && (n+i)%2 > 0 {
+			if !testkit.EveryPair && (n+i)%2 > 0 {
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {
@@ -164,7 +165,7 @@ func TestFeedCut(t *testing.T) {
 // each board come in order, those of different boards at the same time, and in the end the copies are the boards.
 func TestFeedOrder(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, workers := range []int{1, 8} {
 		t.Run(fmt.Sprint(workers, " workers"), func(t *testing.T) {
 			db := mongotest.NewClient(t).Database("feed")
@@ -224,7 +225,7 @@ func TestFeedOrder(t *testing.T) {
 // The job does what the stream begins with.
 func TestFeedJob(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		feedWrite(t, feedChanges(t.Context(), db, 1, 0, 20, false))

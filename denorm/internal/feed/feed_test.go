@@ -113,11 +113,11 @@ func feedWrite(t testing.TB, err error) {
 // A feed fills the copies, follows the changes, and goes on where it stopped.
 func TestFeedFollows(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedChangeStreams(t, db)
-		seed(t, db, docs{"boards": {board{ID: "a", Name: "A"}, board{ID: "b", Name: "B"}}})
+		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "A"}, board{ID: "b", Name: "B"}}})
 		if n := feedRun(t, db, feed, feedOnce); n != 2 {
 			t.Errorf("%d documents were scanned, want 2", n)
 		}
@@ -125,7 +125,9 @@ func TestFeedFollows(t *testing.T) {
 		ctx := t.Context()
 		_, err := boards.Insert(board{ID: "c", Name: "C"}).Run(ctx, db)
 		feedWrite(t, err)
-		_, err = boards.Update("a", bson.D{e("$set", bson.D{e("posts", []post{{"x", 1}, {"y", 2}})})}).Run(ctx, db)
+		_, err = boards.Update("a", bson.D{
+			testkit.E("$set", bson.D{testkit.E("posts", []post{{"x", 1}, {"y", 2}})}),
+		}).Run(ctx, db)
 		feedWrite(t, err)
 		_, err = db.Collection("boards").
 			ReplaceOne(ctx, bson.D{{Key: "_id", Value: "b"}}, bson.D{{Key: "name", Value: "BB"}})
@@ -147,7 +149,7 @@ func TestFeedFollows(t *testing.T) {
 // What the function is handed of each kind of change.
 func TestFeedChanges(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	var got []string
 	see := func(c feedChange) model.Plan {
 		doc := "none"
@@ -181,7 +183,7 @@ func TestFeedChanges(t *testing.T) {
 		feed := newFeed(see, denorm.FeedSpec{Bare: test.bare})
 		t.Run(fmt.Sprint("bare ", test.bare), func(t *testing.T) {
 			db := mongotest.NewClient(t).Database("feed")
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "A", Stats: &scores{}}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "A", Stats: &scores{}}}})
 			got = nil
 			one := feedOnce
 			one.Workers = 1
@@ -198,7 +200,7 @@ func TestFeedChanges(t *testing.T) {
 			feedWrite(t, err)
 			feedRun(t, db, feed, one)
 			// and c, whose update is gone again
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "R"}, board{ID: "c", Name: "C"}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "R"}, board{ID: "c", Name: "C"}}})
 			feedRun(t, db, feed, one)
 			got = got[:3]
 			_, err = b.UpdateOne(ctx, bson.D{{Key: "_id", Value: "c"}}, bson.D{{
@@ -222,7 +224,7 @@ func TestFeedChanges(t *testing.T) {
 
 func TestFeedDeclarations(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	write := func(m mongo.WriteModel, collection string) func(feedChange) model.Plan {
 		return func(feedChange) model.Plan { return model.NewPlan(model.Write{Collection: collection, Model: m}) }
 	}
@@ -358,7 +360,7 @@ func TestFeedDeclarations(t *testing.T) {
 // What the function is tried on: the sample as it will meet documents, in a value of its own.
 func TestFeedSample(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, bare := range []bool{false, true} {
 		var got []string
 		sample := board{ID: "s", Posts: []post{{"a", 1}}}
@@ -383,7 +385,7 @@ func TestFeedSample(t *testing.T) {
 // A feed that updates what it watches passes over its own updates, by operators and by a pipeline.
 func TestFeedOwnWrites(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, pipeline := range []bool{false, true} {
 		var mu sync.Mutex
 		seen := 0
@@ -409,7 +411,7 @@ func TestFeedOwnWrites(t *testing.T) {
 		feed := newFeed(upper, denorm.FeedSpec{Mark: "upper"})
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 			mongotest.NeedChangeStreams(t, db)
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}, board{ID: "b", Name: "b"}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}, board{ID: "b", Name: "b"}}})
 			names := func(want string) {
 				t.Helper()
 				seen = 0
@@ -440,17 +442,17 @@ func TestFeedOwnWrites(t *testing.T) {
 // The job of a feed can be cut anywhere, between the writes of one document's plan too.
 func TestFeedJobFaults(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s", Name: "sample"}, feedTwice, denorm.FeedSpec{})
-	runFaults(t, map[string]modeltest.FaultCase{"job": {
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{"job": {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			var list []any
 			for i := range 5 {
 				list = append(list, board{ID: fmt.Sprint("b", i), Name: "n", Posts: []post{{"a", 1}, {"b", 2}}[:i%3]})
 			}
-			return store(ctx, db, docs{"boards": list})
+			return testkit.Store(ctx, db, testkit.Docs{"boards": list})
 		},
-		Run: inBatchesOf(2, feed.Rebuild()),
+		Run: testkit.InBatchesOf(2, feed.Rebuild()),
 		Check: func(t testing.TB, db *mongo.Database) {
 			wantCopies(t, db)
 			if got, want := feedText(t, db, "second"), feedText(t, db, "boards"); got != want {
@@ -462,12 +464,12 @@ func TestFeedJobFaults(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says.
 func TestFeedPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	var list []any
 	for i := range 3 {
 		list = append(list, board{ID: fmt.Sprint("b", i)})
 	}
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s", Name: "n"}, feedCopy, denorm.FeedSpec{})
-	testkit.WantPrices(t, testkit.Stored(docs{"boards": list}),
-		testkit.Does("Rebuild", 4, 3, 3, inBatchesOf(500, feed.Rebuild())))
+	testkit.WantPrices(t, testkit.Stored(testkit.Docs{"boards": list}),
+		testkit.Does("Rebuild", 4, 3, 3, testkit.InBatchesOf(500, feed.Rebuild())))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/mongotest"
 )
 
@@ -15,13 +16,13 @@ import (
 // though the server shows changes late: an empty batch tells nothing.
 func TestFeedCatchesUp(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, lag := range []time.Duration{20 * time.Millisecond, 3 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				db := mongotest.NewClient(t, mongotest.WithChangeLag(lag)).Database("feed")
 				feed := newFeed(feedCopy, denorm.FeedSpec{})
-				seed(t, db, docs{"boards": {board{ID: "a", Name: "A"}}})
+				testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "A"}}})
 				if n := feedRun(t, db, feed, feedOnce); n != 1 {
 					t.Errorf("%d documents were scanned, want 1", n)
 				}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -25,7 +26,7 @@ func feedLate(
 	gate, f := mongotest.NewGate(), mongotest.NewFaults()
 	db = mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
 	f.On(mongotest.Both(mongotest.Writes, mongotest.On("copies")), 1, mongotest.Hold(gate))
-	seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 	ended = make(chan error, 1)
 	go func() { ended <- feed.Run(t.Context(), db, o) }()
 	if _, err := gate.Wait(t.Context()); err != nil {
@@ -47,7 +48,7 @@ func feedRename(t *testing.T, db *mongo.Database, name string) {
 // the plan of a newer change.
 func TestFeedLatePlan(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, poll := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			feed := newFeed(feedCopy, denorm.FeedSpec{})
@@ -76,7 +77,7 @@ func TestFeedLatePlan(t *testing.T) {
 // lives.
 func TestFeedTakesOver(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	took := func(t *testing.T, db *mongo.Database, feed model.Stream) time.Duration {
 		t.Helper()
 		began := time.Now()
@@ -89,7 +90,7 @@ func TestFeedTakesOver(t *testing.T) {
 	t.Run("the one before ended", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			feed, db := newFeed(feedCopy, denorm.FeedSpec{}), mongotest.NewClient(t).Database("feed")
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 			feedRun(t, db, feed, o)
 			feedRename(t, db, "new")
 			if d := took(t, db, feed); d > time.Second {
@@ -121,7 +122,7 @@ func TestFeedTakesOver(t *testing.T) {
 			f := mongotest.NewFaults()
 			db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
 				SetRetryWrites(false).SetServerSelectionTimeout(time.Second))).Database("feed")
-			seed(t, db, docs{"boards": {board{ID: "a", Name: "old"}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 			dead := false
 			f.From(func(c mongotest.Command) bool { dead = dead || c.Collection == "copies"; return dead },
 				1, mongotest.CutBefore())
@@ -156,7 +157,7 @@ func TestFeedTakesOver(t *testing.T) {
 // over; the third waits for the first.
 func TestFeedStopsWaiting(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		feed := newFeed(feedCopy, denorm.FeedSpec{})
 		o := feedOnce

@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,12 +83,12 @@ func replaceBoard(ctx context.Context, db *mongo.Database, name string) error {
 // A feed that updates small documents by a pipeline skips its own updates, and none that leaves its mark alone.
 func TestFeedOwnReplacements(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for what, write := range foreignWrites {
 		t.Run(what, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				mongotest.NeedChangeStreams(t, db)
-				seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
+				testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 				var n counter
 				feed := upperFeed(true, denorm.FeedSpec{}, n.add)
 				n.took() // of the sample
@@ -123,10 +124,10 @@ func TestFeedOwnReplacements(t *testing.T) {
 // A change between the event and the feed's own update, and one between the update and its event, are followed.
 func TestFeedOwnAmongOthers(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedChangeStreams(t, db)
-		seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
+		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 		var n counter
 		var between func()
 		feed := upperFeed(true, denorm.FeedSpec{}, func(c feedChange) {
@@ -152,7 +153,7 @@ func TestFeedOwnAmongOthers(t *testing.T) {
 // A feed of own pipeline updates is killed at each command: afterwards it repeats a few changes and comes to rest.
 func TestFeedOwnKilled(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for k, more := 1, true; more; k++ {
 		synctest.Test(t, func(t *testing.T) { more = feedOwnKilled(t, k) })
 	}
@@ -163,7 +164,7 @@ func feedOwnKilled(t *testing.T, k int) bool {
 	f := mongotest.NewFaults()
 	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("own")
-	seed(t, db, docs{"boards": {board{ID: "a", Name: "a"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 	var n counter
 	feed := upperFeed(true, denorm.FeedSpec{}, n.add)
 	o := feedOnce

@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -20,7 +21,7 @@ import (
 // Where there is no change stream, what was written is found by a field that grows. Deletions are not.
 func TestFeedPolls(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		o := feedOnce
@@ -54,16 +55,16 @@ func TestFeedPolls(t *testing.T) {
 // From now on, by polling.
 func TestFeedPollsFromNow(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{Since: "name"})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"boards": {board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}}})
+		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}}})
 		o := feedOnce
 		o.Poll, o.FromNow = true, true
 		if n := feedRun(t, db, feed, o); n != 0 {
 			t.Errorf("%d old documents were applied", n)
 		}
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"boards": {
 				board{ID: "a", Name: "1"}, board{ID: "b", Name: "2"}, board{ID: "c", Name: "2"},
 				board{ID: "d", Name: "3"},
@@ -78,14 +79,14 @@ func TestFeedPollsFromNow(t *testing.T) {
 // A server without change streams is polled without being asked to, or refused.
 func TestFeedNoChangeStreams(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	refuse := func() *mongotest.Faults { // what servers say that have none
 		return mongotest.NewFaults().From(mongotest.Named("aggregate"), 1, mongotest.Fail(40573))
 	}
 	for name, spec := range map[string]denorm.FeedSpec{"poll": {Since: "name"}, "refuse": {}} {
 		t.Run(name, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				seed(t, db, docs{"boards": {board{ID: "a", Name: "1"}}})
+				testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "1"}}})
 				err := newFeed(feedCopy, spec).Run(t.Context(), db, feedOnce)
 				if name == "refuse" && !errors.Is(err, model.ErrNoChangeStreams) || name == "poll" && err != nil {
 					t.Fatalf("the feed ends with %v", err)
@@ -101,7 +102,7 @@ func TestFeedNoChangeStreams(t *testing.T) {
 // A poll goes back by the overlap, and its own updates of the source don't make it go round.
 func TestFeedPollOverlap(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		db := mongotest.NewClient(t).Database("feed")
 		events := model.NewCollection[bson.M, bson.ObjectID]("events")
@@ -151,7 +152,7 @@ func TestFeedPollOverlap(t *testing.T) {
 // is served by the index that the feed declares.
 func TestFeedCost(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	feed := denorm.NewFeed(boards, "copies", board{ID: "s"}, feedCopy, denorm.FeedSpec{Since: "name"})
 	count := func(collection string) (n int) {

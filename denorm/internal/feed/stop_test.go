@@ -11,6 +11,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -20,7 +21,7 @@ import (
 // A plan that can't be run stops the feed at its change, and the next run begins with it.
 func TestFeedFails(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	for _, test := range []struct {
 		reason string
 		plan   func(id string) model.Plan
@@ -54,7 +55,7 @@ func TestFeedFails(t *testing.T) {
 			m := mongotest.NewMonitor()
 			db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("feed")
 			feedRun(t, db, feed, feedOnce)
-			seed(t, db, docs{"boards": {board{ID: "a"}, board{ID: "poison"}, board{ID: "z"}}})
+			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}, board{ID: "poison"}, board{ID: "z"}}})
 			o := feedOnce
 			o.Attempts, o.Workers = 3, 1
 			err := feed.Run(t.Context(), db, o)
@@ -87,7 +88,7 @@ func TestFeedFails(t *testing.T) {
 // The later run of a feed takes over.
 func TestFeedTakenOver(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	client := mongotest.NewClient(t)
 	db := client.Database("feed")
@@ -110,7 +111,7 @@ func TestFeedTakenOver(t *testing.T) {
 		t.Fatalf("the earlier run ended by itself: %v", err)
 	}
 	feedRun(t, db, feed, feedOnce)
-	seed(t, db, docs{"boards": {board{ID: "a"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}}})
 	if err := <-done; !errors.Is(err, model.ErrTakenOver) {
 		t.Errorf("the earlier run ends with %v", err)
 	}
@@ -121,7 +122,7 @@ func TestFeedTakenOver(t *testing.T) {
 // A feed waits, tells its backlog and lag, and stops when its context ends, with what it has in hand done.
 func TestFeedStops(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		gate, f := mongotest.NewGate(), mongotest.NewFaults()
 		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
@@ -147,7 +148,7 @@ func TestFeedStops(t *testing.T) {
 			t.Errorf("at rest: %+v", p)
 		}
 		f.On(mongotest.Both(mongotest.Writes, mongotest.On("copies")), 1, mongotest.Hold(gate))
-		seed(t, db, docs{"boards": {board{ID: "a"}, board{ID: "b"}, board{ID: "c"}}})
+		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}, board{ID: "b"}, board{ID: "c"}}})
 		time.Sleep(10 * time.Second)
 		if p := progress(); p.Backlog != 3 || p.Lag < 8*time.Second || p.Lag > 10*time.Second {
 			t.Errorf("with a plan that hangs: %+v", p)
@@ -170,16 +171,16 @@ func TestFeedStops(t *testing.T) {
 
 func TestFeedSourceGone(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	db := mongotest.NewClient(t).Database("feed")
 	feedRun(t, db, feed, feedOnce)
-	seed(t, db, docs{"boards": {board{ID: "a"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}}})
 	feedWrite(t, db.Collection("boards").Drop(t.Context()))
 	if err := feed.Run(t.Context(), db, feedOnce); !errors.Is(err, model.ErrSourceGone) {
 		t.Fatalf("the feed ends with %v", err)
 	}
-	seed(t, db, docs{"boards": {board{ID: "b"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "b"}}})
 	if n := feedRun(t, db, feed, feedOnce); n != 1 {
 		t.Errorf("the next run applied %d changes of the new collection", n)
 	}
@@ -187,16 +188,16 @@ func TestFeedSourceGone(t *testing.T) {
 
 func TestFeedHistoryLost(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	feed := newFeed(feedCopy, denorm.FeedSpec{})
 	db := mongotest.NewClient(t).Database("feed")
 	o := feedOnce
 	o.FromNow = true
-	seed(t, db, docs{"boards": {board{ID: "old"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "old"}}})
 	if n := feedRun(t, db, feed, o); n != 0 {
 		t.Errorf("%d changes from now on", n)
 	}
-	seed(t, db, docs{"boards": {board{ID: "a"}, board{ID: "b"}}})
+	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}, board{ID: "b"}}})
 	many := make([]any, 11_000)
 	for i := range many {
 		many[i] = bson.D{{Key: "_id", Value: i}}

@@ -16,19 +16,20 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestHistoryCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	testkit.WantPricesAnew(t, begin,
-		testkit.Does("Insert", 3, 2, 0, changed(kept.Insert(card{ID: "b"}, makeNote(2), token(1)))),
-		testkit.Does("Set", 3, 2, 1, changed(setN("a", 3, 2, token(1)))),
-		testkit.Does("Change", 3, 2, 1, changed(add("a", 3, 2, token(1)))),
-		testkit.Does("Restore", 3, 2, 3, changed(kept.Restore("a", 1, makeNote(2), token(1)))),
-		testkit.Does("Delete", 5, 4, 1, changed(kept.Delete("a", makeNote(2), token(1)))),
+		testkit.Does("Insert", 3, 2, 0,
+			testkit.Changed(kept.Insert(card{ID: "b"}, makeNote(2), testkit.Token(1)))),
+		testkit.Does("Set", 3, 2, 1, testkit.Changed(setN("a", 3, 2, testkit.Token(1)))),
+		testkit.Does("Change", 3, 2, 1, testkit.Changed(add("a", 3, 2, testkit.Token(1)))),
+		testkit.Does("Restore", 3, 2, 3, testkit.Changed(kept.Restore("a", 1, makeNote(2), testkit.Token(1)))),
+		testkit.Does("Delete", 5, 4, 1, testkit.Changed(kept.Delete("a", makeNote(2), testkit.Token(1)))),
 		testkit.Reads("AsOf", 1, kept.AsOf("a", minute(0))),
 		testkit.Reads("Version", 1, kept.Version("a", 1)),
 		testkit.Reads("Revisions", 2, kept.Revisions("a", 0, 0)),
 		testkit.Reads("Between", 2, kept.Between("a", minute(0), minute(9))),
 		testkit.Does("Erase", 12, 3, 2, func(ctx context.Context, db *mongo.Database) error {
-			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), token(1)))
+			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), testkit.Token(1)))
 		}),
 	)
 }
@@ -36,7 +37,7 @@ func TestHistoryCosts(t *testing.T) {
 // In a transaction an operation's writes are one command, and each collection is read by one of its own; the commit
 // and, for the test, the hello are two more.
 func TestHistoryCostsInTransactions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
@@ -48,11 +49,14 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 			change model.Change
 			want   model.Cost
 		}{
-			{"Set", setN("a", 3, 2, token(1)), model.Cost{Commands: 5, Written: 2, Returned: 1}},
-			{"Delete", kept.Delete("a", makeNote(3), token(2)), model.Cost{Commands: 5, Written: 3, Returned: 1}},
+			{"Set", setN("a", 3, 2, testkit.Token(1)), model.Cost{Commands: 5, Written: 2, Returned: 1}},
+			{
+				reason: "Delete", change: kept.Delete("a", makeNote(3), testkit.Token(2)),
+				want: model.Cost{Commands: 5, Written: 3, Returned: 1},
+			},
 			{
 				reason: "Insert",
-				change: kept.Insert(card{ID: "a", N: 1}, makeNote(4), token(3)),
+				change: kept.Insert(card{ID: "a", N: 1}, makeNote(4), testkit.Token(3)),
 				want:   model.Cost{Commands: 6, Written: 1, Returned: 1},
 			},
 		} {
@@ -71,17 +75,19 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 
 // Every query finds what it asks for by an index, among thousands.
 func TestHistoryIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var docs, old []any
 		for i := range 300 {
 			id := fmt.Sprint("c", i)
-			docs = append(docs, bson.D{e("_id", id), e("owner", id), e("n", int64(i)), e("version", int64(9))})
+			docs = append(docs, bson.D{
+				testkit.E("_id", id), testkit.E("owner", id), testkit.E("n", int64(i)), testkit.E("version", int64(9)),
+			})
 			for v := range 9 {
 				old = append(old, bson.D{
-					e("_id", bson.D{e("id", id), e("v", int64(v))}), e("at", minute(v)),
-					e("token", testkit.OID(10*i+v)),
-					e("doc", bson.D{e("_id", id), e("owner", id), e("mail", "x")}),
+					testkit.E("_id", bson.D{testkit.E("id", id), testkit.E("v", int64(v))}), testkit.E("at", minute(v)),
+					testkit.E("token", testkit.OID(10*i+v)),
+					testkit.E("doc", bson.D{testkit.E("_id", id), testkit.E("owner", id), testkit.E("mail", "x")}),
 				})
 			}
 		}
@@ -102,25 +108,27 @@ func TestHistoryIndexed(t *testing.T) {
 // A scope that marks what it deletes leaves the deletion to the history, and hides other tenants' cards.
 func TestHistoryUnderScope(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		of := func(tenant string) model.DB {
-			return model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("seen", int64(7))}}.On(db)
+			return model.Scope{
+				Tenant: bson.D{testkit.E("tenant", tenant)}, Delete: bson.D{testkit.E("seen", int64(7))},
+			}.On(db)
 		}
-		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), token(1)),
-			setN("a", 2, 1, token(2)))
-		_, err := setN("a", 3, 2, token(3)).Run(t.Context(), of("y"))
+		run(t, of("x"), kept.Insert(card{ID: "a", Owner: "ann", Mail: "m", N: 1}, makeNote(0), testkit.Token(1)),
+			setN("a", 2, 1, testkit.Token(2)))
+		_, err := setN("a", 3, 2, testkit.Token(3)).Run(t.Context(), of("y"))
 		wantIs(t, err, model.ErrNotFound)
 		wantStory(t, of("y"), "a", "")
 		if n := traces(t, of("y"), "ann"); n != 0 {
 			t.Errorf("%d traces of another tenant", n)
 		}
-		run(t, of("x"), kept.Delete("a", makeNote(3), token(4)))
+		run(t, of("x"), kept.Delete("a", makeNote(3), testkit.Token(4)))
 		wantStory(t, of("x"), "a", "1:1 2:2 3:gone")
 		if n, err := db.Collection("cards").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
 			t.Errorf("%d cards left, %v", n, err)
 		}
-		run(t, of("x"), kept.Restore("a", 2, makeNote(4), token(5)))
+		run(t, of("x"), kept.Restore("a", 2, makeNote(4), testkit.Token(5)))
 		wantStory(t, of("x"), "a", "1:1 2:2 3:gone 4:2")
 	})
 }

@@ -19,13 +19,14 @@ import (
 
 // A card is read as it was at any time, and as of any version.
 func TestHistoryReads(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		run(t, db, kept.Delete("a", makeNote(4), token(1)), kept.Insert(card{ID: "a", N: 7}, makeNote(6), token(2)),
-			setN("a", 8, 8, token(3)))
+		run(t, db, kept.Delete("a", makeNote(4), testkit.Token(1)),
+			kept.Insert(card{ID: "a", N: 7}, makeNote(6), testkit.Token(2)),
+			setN("a", 8, 8, testkit.Token(3)))
 		wantStory(t, db, "a", "1:1 2:2 3:gone 4:7 5:8")
 		for at, want := range map[int]int64{-1: 0, 0: 1, 1: 2, 3: 2, 4: 0, 5: 0, 6: 7, 7: 7, 8: 8, 99: 8} {
 			r, err := kept.AsOf("a", minute(at)).One(t.Context(), db)
@@ -57,15 +58,16 @@ func TestHistoryReads(t *testing.T) {
 
 // Each operation is done once, however often it is run, and whatever came since.
 func TestHistoryAgain(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		ops := []model.Change{
-			setN("a", 5, 2, token(1)), add("a", 10, 3, token(2)), kept.Restore("a", 1, makeNote(4), token(3)),
-			kept.Delete("a", makeNote(5), token(4)), kept.Insert(card{ID: "a", N: 9}, makeNote(6), token(5)),
-			kept.Delete("a", makeNote(7), token(6)), kept.Restore("a", 4, makeNote(8), token(7)),
+			setN("a", 5, 2, testkit.Token(1)), add("a", 10, 3, testkit.Token(2)),
+			kept.Restore("a", 1, makeNote(4), testkit.Token(3)), kept.Delete("a", makeNote(5), testkit.Token(4)),
+			kept.Insert(card{ID: "a", N: 9}, makeNote(6), testkit.Token(5)),
+			kept.Delete("a", makeNote(7), testkit.Token(6)), kept.Restore("a", 4, makeNote(8), testkit.Token(7)),
 		}
 		for i, op := range ops {
 			run(t, db, ops[:i]...)
@@ -77,7 +79,7 @@ func TestHistoryAgain(t *testing.T) {
 }
 
 func TestHistoryErrors(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -93,55 +95,58 @@ func TestHistoryErrors(t *testing.T) {
 			says   string
 		}{
 			"a clock that runs backwards": {
-				change: setN("a", 3, 0, token(1)), want: denorm.ErrEarlier,
+				change: setN("a", 3, 0, testkit.Token(1)), want: denorm.ErrEarlier,
 				says: "cards: revised.at: is before the last change's time, 2014-03-01T12:01:00Z",
 			},
 			"an unknown version": {
-				change: kept.Restore("a", 7, makeNote(2), token(1)), want: denorm.ErrNoRevision,
+				change: kept.Restore("a", 7, makeNote(2), testkit.Token(1)), want: denorm.ErrNoRevision,
 				says: "version 7 of 'a'",
 			},
-			"the newest version": {kept.Restore("a", 2, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
-			"no such card":       {setN("b", 3, 2, token(1)), model.ErrNotFound, ""},
-			"no card to delete":  {kept.Delete("b", makeNote(2), token(1)), model.ErrNotFound, ""},
-			"none to restore":    {kept.Restore("b", 1, makeNote(2), token(1)), denorm.ErrNoRevision, ""},
+			"the newest version": {kept.Restore("a", 2, makeNote(2), testkit.Token(1)), denorm.ErrNoRevision, ""},
+			"no such card":       {setN("b", 3, 2, testkit.Token(1)), model.ErrNotFound, ""},
+			"no card to delete":  {kept.Delete("b", makeNote(2), testkit.Token(1)), model.ErrNotFound, ""},
+			"none to restore":    {kept.Restore("b", 1, makeNote(2), testkit.Token(1)), denorm.ErrNoRevision, ""},
 			"an _id that is taken": {
-				change: kept.Insert(card{ID: "a"}, makeNote(2), token(1)),
+				change: kept.Insert(card{ID: "a"}, makeNote(2), testkit.Token(1)),
 				want:   model.ErrTaken, says: "cards: 'a' is taken",
 			},
 			"no token": {setN("a", 3, 2, none), testkit.ErrRefused, "token"},
 			"no time": {
-				change: kept.Set("a", bson.D{e("n", int64(1))}, denorm.Revised{By: "x"}, token(1)),
+				change: kept.Set("a", bson.D{testkit.E("n", int64(1))}, denorm.Revised{By: "x"}, testkit.Token(1)),
 				want:   testkit.ErrRefused, says: "revised.at",
 			},
 			"the version": {
-				change: kept.Set("a", bson.D{e("version", int64(1))}, makeNote(2), token(1)),
+				change: kept.Set("a", bson.D{testkit.E("version", int64(1))}, makeNote(2), testkit.Token(1)),
 				want:   testkit.ErrRefused, says: "version",
 			},
 			"a version of a new card": {
-				change: kept.Insert(card{ID: "c", Version: 3}, makeNote(2), token(1)),
+				change: kept.Insert(card{ID: "c", Version: 3}, makeNote(2), testkit.Token(1)),
 				want:   testkit.ErrRefused, says: "version",
 			},
 			"an unknown field": {
-				change: kept.Set("a", bson.D{e("m", int64(1))}, makeNote(2), token(1)),
+				change: kept.Set("a", bson.D{testkit.E("m", int64(1))}, makeNote(2), testkit.Token(1)),
 				want:   testkit.ErrRefused, says: "m",
 			},
 			"a value of another type": {
-				change: kept.Set("a", bson.D{e("n", "x")}, makeNote(2), token(1)),
+				change: kept.Set("a", bson.D{testkit.E("n", "x")}, makeNote(2), testkit.Token(1)),
 				want:   testkit.ErrRefused, says: "n",
 			},
-			"a negative version": {kept.Restore("a", -1, makeNote(2), token(1)), testkit.ErrRefused, "version"},
-			"no decide":          {kept.Change("a", makeNote(2), token(1), nil), testkit.ErrRefused, "decide"},
-			"another _id": {kept.Change("a", makeNote(2), token(1), func(c card) (card, error) {
+			"a negative version": {kept.Restore("a", -1, makeNote(2), testkit.Token(1)), testkit.ErrRefused, "version"},
+			"no decide":          {kept.Change("a", makeNote(2), testkit.Token(1), nil), testkit.ErrRefused, "decide"},
+			"another _id": {kept.Change("a", makeNote(2), testkit.Token(1), func(c card) (card, error) {
 				c.ID = "b"
 				return c, nil
 			}), testkit.ErrRefused, "_id"},
 			"a card that is too large": {
-				change: kept.Set("a", bson.D{e("mail", strings.Repeat("x", 17<<20))}, makeNote(2), token(1)),
-				want:   nil, says: "",
+				change: kept.Set("a", bson.D{testkit.E("mail", strings.Repeat("x", 17<<20))},
+					makeNote(2), testkit.Token(1)),
+				want: nil, says: "",
 			},
 			"whole documents with paths of others": {
-				change: counting.Change("a", makeNote(2), token(1), func(c card) (card, error) { return c, nil }),
-				want:   testkit.ErrRefused, says: "Uncounted",
+				change: counting.Change("a", makeNote(2), testkit.Token(1), func(c card) (card, error) {
+					return c, nil
+				}),
+				want: testkit.ErrRefused, says: "Uncounted",
 			},
 		} {
 			_, err := test.change.Run(t.Context(), db)
@@ -172,14 +177,16 @@ func TestHistoryErrors(t *testing.T) {
 
 // A card from before the technique has version 0, and begins with time.
 func TestHistoryOfOldDocuments(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		testkit.Seed(t, db, testkit.Docs{"cards": {bson.D{e("_id", "a"), e("n", int64(4)), e("extra", "kept")}}})
-		run(t, db, setN("a", 5, 0, token(1)))
+		testkit.Seed(t, db, testkit.Docs{
+			"cards": {bson.D{testkit.E("_id", "a"), testkit.E("n", int64(4)), testkit.E("extra", "kept")}},
+		})
+		run(t, db, setN("a", 5, 0, testkit.Token(1)))
 		wantStory(t, db, "a", "0:4 1:5")
-		cut := testkit.PlanOf(t, db, setN("a", 9, 1, token(9)))
+		cut := testkit.PlanOf(t, db, setN("a", 9, 1, testkit.Token(9)))
 		cut.Steps, cut.InTx = cut.Steps[:1], nil
-		if err := exec(t.Context(), db, cut); err != nil {
+		if err := testkit.Exec(t.Context(), db, cut); err != nil {
 			t.Fatal(err)
 		}
 		wantSound(t, db)
@@ -187,7 +194,7 @@ func TestHistoryOfOldDocuments(t *testing.T) {
 		if err != nil || r.Doc.N != 4 {
 			t.Errorf("%+v, %v", r, err)
 		}
-		run(t, db, kept.Restore("a", 0, makeNote(1), token(2)))
+		run(t, db, kept.Restore("a", 0, makeNote(1), testkit.Token(2)))
 		var doc bson.D
 		if err := db.Collection("cards").FindOne(t.Context(), bson.D{}).Decode(&doc); err != nil {
 			t.Fatal(err)
@@ -228,7 +235,7 @@ func TestHistoryDiff(t *testing.T) {
 // Each check finds what it is for, and what can be mended is.
 func TestHistoryChecks(t *testing.T) {
 	tenancy.Differs(t, "it writes past the technique")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -236,16 +243,16 @@ func TestHistoryChecks(t *testing.T) {
 		testkit.WantDistinctChecks(t, kept.Checks(), 4)
 		testkit.WantRefusedFindings(t, kept.Checks()...)
 		t.Run("deletions under way", func(t *testing.T) {
-			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(4), token(1)))
+			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(4), testkit.Token(1)))
 			p.Steps, p.InTx = p.Steps[:2], nil
-			if err := exec(t.Context(), db, p); err != nil {
+			if err := testkit.Exec(t.Context(), db, p); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[0])
 			if len(said) != 1 || !strings.Contains(said[0], "marked as deleted") {
 				t.Errorf("found %q", said)
 			}
-			_, err := setN("a", 9, 5, token(2)).Run(t.Context(), db)
+			_, err := setN("a", 9, 5, testkit.Token(2)).Run(t.Context(), db)
 			wantIs(t, err, model.ErrNotFound)
 			if err := testkit.MendedNow(kept.Checks()[0])(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -254,19 +261,19 @@ func TestHistoryChecks(t *testing.T) {
 			wantSound(t, db)
 		})
 		t.Run("a deletion under way is finished by an insertion", func(t *testing.T) {
-			run(t, db, kept.Insert(card{ID: "a", N: 3}, makeNote(5), token(3)))
-			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(6), token(4)))
+			run(t, db, kept.Insert(card{ID: "a", N: 3}, makeNote(5), testkit.Token(3)))
+			p := testkit.PlanOf(t, db, kept.Delete("a", makeNote(6), testkit.Token(4)))
 			p.Steps, p.InTx = p.Steps[:2], nil
-			if err := exec(t.Context(), db, p); err != nil {
+			if err := testkit.Exec(t.Context(), db, p); err != nil {
 				t.Fatal(err)
 			}
-			run(t, db, kept.Insert(card{ID: "a", N: 6}, makeNote(7), token(5)))
+			run(t, db, kept.Insert(card{ID: "a", N: 6}, makeNote(7), testkit.Token(5)))
 			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 6:6")
 			wantSound(t, db)
 		})
 		t.Run("versions behind", func(t *testing.T) {
 			if _, err := db.Collection("cards").
-				ReplaceOne(t.Context(), bson.D{e("_id", "a")}, card{ID: "a", N: 50, Version: 1}); err != nil {
+				ReplaceOne(t.Context(), bson.D{testkit.E("_id", "a")}, card{ID: "a", N: 50, Version: 1}); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[1])
@@ -276,23 +283,25 @@ func TestHistoryChecks(t *testing.T) {
 			if err := testkit.MendedNow(kept.Checks()[1])(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			run(t, db, setN("a", 51, 8, token(6)))
+			run(t, db, setN("a", 51, 8, testkit.Token(6)))
 			wantStory(t, db, "a", "1:1 2:2 3:gone 4:3 5:gone 7:50 8:51")
 			wantSound(t, db)
 		})
 		t.Run("a revision that is another's", func(t *testing.T) {
 			all := testkit.Docs{
-				"cards": {card{ID: "b", N: 2, Version: 2, Revised: &denorm.Revised{At: minute(9), Op: token(8)}}},
+				"cards": {
+					card{ID: "b", N: 2, Version: 2, Revised: &denorm.Revised{At: minute(9), Op: testkit.Token(8)}},
+				},
 			}
 			testkit.Seed(t, db, all)
 			if _, err := db.Collection("cards_revisions").InsertMany(t.Context(), []any{
 				row{
 					ID: denorm.RevisionID[string]{ID: "b", Version: 1},
-					At: minute(1), Until: minute(9), Token: token(6), Doc: card{ID: "b"},
+					At: minute(1), Until: minute(9), Token: testkit.Token(6), Doc: card{ID: "b"},
 				},
 				row{
 					ID: denorm.RevisionID[string]{ID: "b", Version: 2},
-					At: minute(2), Until: minute(9), Token: token(7), Gone: true, Doc: card{ID: "b"},
+					At: minute(2), Until: minute(9), Token: testkit.Token(7), Gone: true, Doc: card{ID: "b"},
 				},
 			}); err != nil {
 				t.Fatal(err)
@@ -306,12 +315,12 @@ func TestHistoryChecks(t *testing.T) {
 					t.Errorf("found %q, want %q", said, want)
 				}
 			}
-			run(t, db, setN("b", 5, 10, token(9)))
+			run(t, db, setN("b", 5, 10, testkit.Token(9)))
 			wantStory(t, db, "b", "1:0 2:gone 3:2 4:5")
 		})
 		t.Run("missing revisions", func(t *testing.T) {
 			if _, err := db.Collection("cards_revisions").
-				DeleteOne(t.Context(), bson.D{e("_id.v", int64(4))}); err != nil {
+				DeleteOne(t.Context(), bson.D{testkit.E("_id.v", int64(4))}); err != nil {
 				t.Fatal(err)
 			}
 			_, said := testkit.FindingsOf(t, db, kept.Checks()[2])
@@ -324,14 +333,14 @@ func TestHistoryChecks(t *testing.T) {
 
 // Revisions expire by the time at which they ended.
 func TestHistoryExpires(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	old := schema.NewExpiry(rows, "until", schema.ExpirySpec{After: 24 * time.Hour})
 	model.New("cards", kept, old)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		run(t, db, setN("a", 3, 5, token(1)))
+		run(t, db, setN("a", 3, 5, testkit.Token(1)))
 		gone, err := old.Expired(minute(3+24*60)).All(t.Context(), db)
 		if err != nil || len(gone) != 1 || gone[0].ID.Version != 1 || !gone[0].Until.Equal(minute(1)) {
 			t.Errorf("%+v, %v", gone, err)

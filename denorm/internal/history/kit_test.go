@@ -14,19 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type (
-	dbFunc    = testkit.DBFunc
-	operation = testkit.Operation
-)
-
-var (
-	e        = testkit.E
-	token    = testkit.Token
-	parallel = testkit.Parallel
-	exec     = testkit.Exec
-	changed  = testkit.Changed
-)
-
 // What the tests are about: cards of people, with every version that they had.
 type (
 	card struct {
@@ -61,7 +48,7 @@ func minute(n int) time.Time { return time.Date(2014, 3, 1, 12, n, 0, 0, time.UT
 func makeNote(n int) denorm.Revised { return denorm.Revised{At: minute(n), By: "bob"} }
 
 func setN(id string, n, at int, op bson.ObjectID) model.Change {
-	return kept.Set(id, bson.D{e("n", int64(n))}, makeNote(at), op)
+	return kept.Set(id, bson.D{testkit.E("n", int64(n))}, makeNote(at), op)
 }
 
 func add(id string, n, at int, op bson.ObjectID) model.Change {
@@ -75,7 +62,7 @@ func add(id string, n, at int, op bson.ObjectID) model.Change {
 func begin(ctx context.Context, db *mongo.Database) error {
 	for i, c := range []model.Change{
 		kept.Insert(card{ID: "a", Owner: "ann", Mail: "a@x", Home: &home{City: "Rome", Tags: []string{"x"}}, N: 1},
-			makeNote(0), token(100)), setN("a", 2, 1, token(101)),
+			makeNote(0), testkit.Token(100)), setN("a", 2, 1, testkit.Token(101)),
 	} {
 		if _, err := c.Run(ctx, db); err != nil {
 			return fmt.Errorf("%d: %w", i, err)

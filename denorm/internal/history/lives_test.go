@@ -21,13 +21,13 @@ var cardChanges = map[string]func(op bson.ObjectID) model.Change{
 	"restore": func(op bson.ObjectID) model.Change { return kept.Restore("a", 1, makeNote(9), op) },
 }
 
-func cardOperation(name string) operation {
-	return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-		return changed(cardChanges[name](op))(ctx, db)
+func cardOperation(name string) testkit.Operation {
+	return testkit.Operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+		return testkit.Changed(cardChanges[name](op))(ctx, db)
 	}}
 }
 
-func cardInTx(name string) operation {
+func cardInTx(name string) testkit.Operation {
 	return testkit.InTx(name, func(ctx context.Context, db model.DB, op bson.ObjectID) error {
 		_, err := cardChanges[name](op).Run(ctx, db)
 		return err
@@ -54,12 +54,12 @@ func TestHistoryLives(t *testing.T) {
 		if err := begin(ctx, db); err != nil {
 			return err
 		}
-		return changed(kept.Delete("a", makeNote(2), token(102)))(ctx, db)
+		return testkit.Changed(kept.Delete("a", makeNote(2), testkit.Token(102)))(ctx, db)
 	}
 	if !testkit.EveryPair {
 		lives = []testkit.Life{lives[1], lives[4]}
 	}
-	for state, seed := range map[string]dbFunc{"new": nil, "stored": begin, "deleted": gone} {
+	for state, seed := range map[string]testkit.DBFunc{"new": nil, "stored": begin, "deleted": gone} {
 		before := map[string]int{"new": 0, "stored": 2, "deleted": 3}[state]
 		for name := range cardChanges {
 			check := func(t testing.TB, db *mongo.Database, lived testkit.Lived) {
@@ -69,11 +69,11 @@ func TestHistoryLives(t *testing.T) {
 				}
 				wantVersions(t, db, want)
 				if lived.Op {
-					run(t, db, cardChanges[name](token(1)))
+					run(t, db, cardChanges[name](testkit.Token(1)))
 					wantVersions(t, db, want)
 				}
 				for i, next := range []string{"set", "delete", "insert", "add"} {
-					if err := cardOperation(next).Run(context.Background(), db, token(80+i)); err == nil {
+					if err := cardOperation(next).Run(context.Background(), db, testkit.Token(80+i)); err == nil {
 						want++
 					}
 					wantVersions(t, db, want)

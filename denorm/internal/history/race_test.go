@@ -20,33 +20,34 @@ import (
 
 // An operation that is cut anywhere is finished by running it again, and done once.
 func TestHistoryFaults(t *testing.T) {
-	again := func(list ...model.Change) dbFunc {
-		var all []dbFunc
+	again := func(list ...model.Change) testkit.DBFunc {
+		var all []testkit.DBFunc
 		for _, c := range list {
-			all = append(all, changed(c))
+			all = append(all, testkit.Changed(c))
 		}
 		return testkit.InTurn(all...)
 	}
 	cases := map[string]modeltest.FaultCase{}
 	for name, test := range map[string]struct {
-		run  dbFunc
+		run  testkit.DBFunc
 		want string
 	}{
-		"set":    {again(setN("a", 5, 2, token(1))), "1:1 2:2 3:5"},
-		"change": {again(add("a", 5, 2, token(1))), "1:1 2:2 3:7"},
-		"delete": {again(kept.Delete("a", makeNote(2), token(1))), "1:1 2:2 3:gone"},
+		"set":    {again(setN("a", 5, 2, testkit.Token(1))), "1:1 2:2 3:5"},
+		"change": {again(add("a", 5, 2, testkit.Token(1))), "1:1 2:2 3:7"},
+		"delete": {again(kept.Delete("a", makeNote(2), testkit.Token(1))), "1:1 2:2 3:gone"},
 		"delete and insert": {
-			run: again(kept.Delete("a", makeNote(2), token(1)),
-				kept.Insert(card{ID: "a", N: 4}, makeNote(3), token(2))),
+			run: again(kept.Delete("a", makeNote(2), testkit.Token(1)),
+				kept.Insert(card{ID: "a", N: 4}, makeNote(3), testkit.Token(2))),
 			want: "1:1 2:2 3:gone 4:4",
 		},
-		"restore": {again(kept.Restore("a", 1, makeNote(2), token(1))), "1:1 2:2 3:1"},
+		"restore": {again(kept.Restore("a", 1, makeNote(2), testkit.Token(1))), "1:1 2:2 3:1"},
 		"restore what is gone": {
-			run:  again(kept.Delete("a", makeNote(2), token(1)), kept.Restore("a", 2, makeNote(3), token(2))),
+			run: again(kept.Delete("a", makeNote(2), testkit.Token(1)),
+				kept.Restore("a", 2, makeNote(3), testkit.Token(2))),
 			want: "1:1 2:2 3:gone 4:2",
 		},
 		"erase": {func(ctx context.Context, db *mongo.Database) error {
-			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), token(1)))
+			return testkit.RunJob(ctx, db, kept.Erase("ann", makeNote(2), testkit.Token(1)))
 		}, "1:1 2:2 3:2"},
 	} {
 		cases[name] = modeltest.FaultCase{Seed: begin, Run: test.run, Check: func(t testing.TB, db *mongo.Database) {
@@ -59,21 +60,21 @@ func TestHistoryFaults(t *testing.T) {
 
 // Operations that meet on one card come one after the other, and each version is kept.
 func TestHistoryInterleaved(t *testing.T) {
-	ops := []operation{
+	ops := []testkit.Operation{
 		{Name: "set", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(setN("a", 5, 2, op))(ctx, db)
+			return testkit.Changed(setN("a", 5, 2, op))(ctx, db)
 		}},
 		{Name: "add", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(add("a", 10, 2, op))(ctx, db)
+			return testkit.Changed(add("a", 10, 2, op))(ctx, db)
 		}},
 		{Name: "delete", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Delete("a", makeNote(2), op))(ctx, db)
+			return testkit.Changed(kept.Delete("a", makeNote(2), op))(ctx, db)
 		}},
 		{Name: "restore", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Restore("a", 1, makeNote(2), op))(ctx, db)
+			return testkit.Changed(kept.Restore("a", 1, makeNote(2), op))(ctx, db)
 		}},
 		{Name: "insert", Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return changed(kept.Insert(card{ID: "a", N: 9}, makeNote(2), op))(ctx, db)
+			return testkit.Changed(kept.Insert(card{ID: "a", N: 9}, makeNote(2), op))(ctx, db)
 		}},
 	}
 	for _, pair := range testkit.Pairs(ops) {
@@ -109,7 +110,7 @@ func TestHistoryConcurrent(t *testing.T) {
 		errs := make([]error, writers)
 		var all sync.WaitGroup
 		for i := range errs {
-			all.Go(func() { errs[i] = changed(add("a", 1, 2, bson.NewObjectID()))(t.Context(), db) })
+			all.Go(func() { errs[i] = testkit.Changed(add("a", 1, 2, bson.NewObjectID()))(t.Context(), db) })
 		}
 		all.Wait()
 		c, err := cards.ByID("a").One(t.Context(), db)
@@ -133,7 +134,7 @@ type version struct {
 
 // Random operations, some cut and run again, agree with a history kept in memory.
 func TestHistoryAgainstNaive(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ways := []model.DB{db}
 		if tx, err := model.WithTransactions(t.Context(), db); err == nil {
@@ -147,7 +148,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 			list := naive[id]
 			there := len(list) > 0 && !list[len(list)-1].gone
 			clock += rng.IntN(3)
-			next, op := version{at: minute(clock), n: int64(i)}, token(0)
+			next, op := version{at: minute(clock), n: int64(i)}, testkit.Token(0)
 			op[10], op[11] = byte(i>>8), byte(i)
 			var c model.Change
 			var want error
@@ -173,7 +174,7 @@ func TestHistoryAgainstNaive(t *testing.T) {
 			if want == nil && rng.IntN(3) == 0 { // cut
 				p := testkit.PlanOf(t, db, c)
 				p.InTx, p.Steps = nil, p.Steps[:rng.IntN(len(p.Steps))]
-				if err := exec(t.Context(), db, p); err != nil {
+				if err := testkit.Exec(t.Context(), db, p); err != nil {
 					t.Fatal(err)
 				}
 			}

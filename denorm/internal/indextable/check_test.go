@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,12 +15,12 @@ import (
 
 // Whatever is spoilt is found whole, and repaired to exactly what a rebuild from nothing gives.
 func TestIndexTableDrift(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	cities := []string{"Rome", "Oslo", "Kyiv", ""}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 8 {
-			seed(t, db, docs{"members": nil, "cities": nil, "tags": nil})
+			testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil, "tags": nil})
 			var list []member
 			for i := range 30 {
 				m := member{
@@ -30,7 +31,7 @@ func TestIndexTableDrift(t *testing.T) {
 				}
 				list = append(list, m)
 			}
-			mustExec(t, db, members.InsertMany(list))
+			testkit.MustExec(t, db, members.InsertMany(list))
 			for _, x := range []*denorm.IndexTable[member, string]{byCity, byTag} {
 				if _, err := x.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 					t.Fatal(err)
@@ -54,12 +55,12 @@ func TestIndexTableDrift(t *testing.T) {
 			if fmt.Sprint(got) != fmt.Sprint(want) {
 				t.Errorf("found %v, want %v", got, want)
 			}
-			if err := mendedByJobs(byCity.Checks()...)(t.Context(), db); err != nil {
+			if err := testkit.MendedByJobs(byCity.Checks()...)(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			wantDrifts(t, db, byCity)
 			repaired, _ := mongotest.Dump(t.Context(), db)
-			seed(t, db, docs{"cities": nil})
+			testkit.Seed(t, db, testkit.Docs{"cities": nil})
 			if _, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -73,20 +74,22 @@ func TestIndexTableDrift(t *testing.T) {
 // spoil makes one fault, past the table, and says how a check is to call it.
 func spoil(t *testing.T, db *mongo.Database, m *member, how int) string {
 	t.Helper()
-	ctx, key := t.Context(), bson.D{e("_id", bson.D{e("v", m.City), e("id", m.ID)})}
+	ctx, key := t.Context(), bson.D{testkit.E("_id", bson.D{testkit.E("v", m.City), testkit.E("id", m.ID)})}
 	var err error
 	fault := "surplus"
 	switch how {
 	case 0:
-		_, err = db.Collection("members").DeleteOne(ctx, bson.D{e("_id", m.ID)})
+		_, err = db.Collection("members").DeleteOne(ctx, bson.D{testkit.E("_id", m.ID)})
 	case 1:
-		_, err = db.Collection("members").UpdateByID(ctx, m.ID, bson.D{e("$unset", bson.D{e("city", "")})})
+		_, err = db.Collection("members").
+			UpdateByID(ctx, m.ID, bson.D{testkit.E("$unset", bson.D{testkit.E("city", "")})})
 	case 2:
 		fault = "missing"
 		_, err = db.Collection("cities").DeleteOne(ctx, key)
 	case 3:
 		fault = "staleCopy"
-		_, err = db.Collection("members").UpdateByID(ctx, m.ID, bson.D{e("$set", bson.D{e("home.zip", "new")})})
+		_, err = db.Collection("members").
+			UpdateByID(ctx, m.ID, bson.D{testkit.E("$set", bson.D{testkit.E("home.zip", "new")})})
 	}
 	if err != nil {
 		t.Fatal(err)

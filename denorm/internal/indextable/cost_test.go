@@ -12,21 +12,21 @@ import (
 
 // Each write finds its documents by _id.
 func TestIndexTableWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		byID := func(reason string, plans ...model.Plan) {
 			t.Helper()
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
 		}
-		other := []any{bson.D{e("_id", "other")}} // explain of an empty collection shows no index
-		seed(t, db, docs{"emails": other})
+		other := []any{bson.D{testkit.E("_id", "other")}} // explain of an empty collection shows no index
+		testkit.Seed(t, db, testkit.Docs{"emails": other})
 		ann := member{ID: "a", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
 		planned := byChange(t, db, storeOfAll.Insert(ann),
-			storeOfAll.Set("a", bson.D{e("city", "Oslo"), e("email", "b@x")}), storeOfAll.Delete("a"))
+			storeOfAll.Set("a", bson.D{testkit.E("city", "Oslo"), testkit.E("email", "b@x")}), storeOfAll.Delete("a"))
 		byID("IndexTable", planned...)
 		mustChange(t, db, cutAfter(1, cityStore.Insert(ann)))
-		mustExec(t, db, model.NewPlan(members.Insert(member{ID: "y", City: "Oslo"})))
-		byID("IndexTable.Checks", mended(t, db, []model.Check{byCity.Checks()[0], byCity.Checks()[2]})...)
+		testkit.MustExec(t, db, model.NewPlan(members.Insert(member{ID: "y", City: "Oslo"})))
+		byID("IndexTable.Checks", testkit.Mended(t, db, []model.Check{byCity.Checks()[0], byCity.Checks()[2]})...)
 	})
 }
 
@@ -47,7 +47,9 @@ func byChange(t *testing.T, db *mongo.Database, changes ...memberChange) (plans 
 // What one of many elements costs a reaction.
 func BenchmarkIndexTablePlans(b *testing.B) {
 	react := byTag.Reactions()[0].React
-	doc := func(tags []string) bson.Raw { return marshal(bson.D{e("_id", "a"), e("tags", tags)}) }
+	doc := func(tags []string) bson.Raw {
+		return testkit.Marshal(bson.D{testkit.E("_id", "a"), testkit.E("tags", tags)})
+	}
 	for reason, w := range map[string]func(n int) model.StoreWrite{
 		"insert": func(n int) model.StoreWrite { return model.StoreWrite{After: doc(testkit.Distinct(n))} },
 		"set": func(n int) model.StoreWrite {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -12,28 +13,28 @@ import (
 
 // A repair of an index table that finds every kind of drift.
 func TestIndexTableRepairFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x"}}, member{
 		ID: "b", Name: "Bob", City: "Oslo", Email: "b@x", Tags: []string{"x", "y"},
 	}
-	spoiled := func(s *memberStore) dbFunc {
+	spoiled := func(s *memberStore) testkit.DBFunc {
 		return func(ctx context.Context, db *mongo.Database) error {
 			lost := cutAfter(1, s.Insert(member{ID: "z", City: "Lost", Email: "z@x"}))
 			_, err := members.Insert(ann).Run(ctx, db)
-			return errors.Join(run(ctx, db, token(1), s.Insert(bob)), run(ctx, db, token(3), lost), err,
-				updates(ctx, db, "members", "b", bson.D{e("$set", bson.D{e("name", "Bo")})}))
+			return errors.Join(run(ctx, db, testkit.Token(1), s.Insert(bob)), run(ctx, db, testkit.Token(3), lost), err,
+				testkit.Updates(ctx, db, "members", "b", bson.D{testkit.E("$set", bson.D{testkit.E("name", "Bo")})}))
 		}
 	}
-	runFaults(t, map[string]modeltest.FaultCase{
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{
 		"repair": {
-			Seed: spoiled(cityStore), Run: mendedByJobs(byCity.Checks()...),
+			Seed: spoiled(cityStore), Run: testkit.MendedByJobs(byCity.Checks()...),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantDrifts(t, db, byCity)
 				wantEntries(t, db, "cities", "Oslo of b: {name: 'Bo', home: {}}", "Rome of a: {name: 'Ann', home: {}}")
 			},
 		},
 		"unique repair": {
-			Seed: spoiled(emailStore), Run: mendedByJobs(byEmail.Checks()...),
+			Seed: spoiled(emailStore), Run: testkit.MendedByJobs(byEmail.Checks()...),
 			Check: func(t testing.TB, db *mongo.Database) { wantDrifts(t, db, byEmail) },
 		},
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -18,17 +19,17 @@ import (
 // removes it can leave a surplus entry, which the next repair deletes. Quick runs have fewer
 // actions and orders.
 func TestIndexTableInFlight(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for i, x := range tableCases {
 		for j, c := range []flight{
 			{x, "insert", x.store.Insert(faultyMember), 3, false},
 			{x, "set", x.store.Set("a", x.fields), 5, true},
 			{x, "delete", x.store.Delete("a"), 3, true},
 		} {
-			if !everyPair && i != 2 && i != j {
+			if !testkit.EveryPair && i != 2 && i != j {
 				continue
 			}
-			beside := map[string]dbFunc{"rebuild": func(ctx context.Context, db *mongo.Database) error {
+			beside := map[string]testkit.DBFunc{"rebuild": func(ctx context.Context, db *mongo.Database) error {
 				_, err := x.table.Rebuild().Run(ctx, db, model.JobOptions{})
 				return err
 			}}
@@ -39,7 +40,7 @@ func TestIndexTableInFlight(t *testing.T) {
 			}
 			for name, run := range beside {
 				t.Run(x.name+" "+c.name+" | "+name, func(t *testing.T) {
-					parallel(t)
+					testkit.Parallel(t)
 					for writes := range c.writes {
 						modeltest.Interleave(t, c.runBeside(writes+1, name == "rebuild", run))
 					}
@@ -73,20 +74,20 @@ func mendInFlight(ctx context.Context, db *mongo.Database, check model.Check) er
 
 // runBeside returns the action, which is cut after some writes and run again, beside an
 // operation.
-func (c flight) runBeside(writes int, rebuilds bool, other dbFunc) modeltest.InterleaveCase {
+func (c flight) runBeside(writes int, rebuilds bool, other testkit.DBFunc) modeltest.InterleaveCase {
 	x := c.tableCase
 	return modeltest.InterleaveCase{
-		Match: mongotest.All, Sample: 1, Nested: !everyPair,
+		Match: mongotest.All, Sample: 1, Nested: !testkit.EveryPair,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
 			if !c.seeded {
 				return nil
 			}
-			return run(ctx, db, token(9), x.store.Insert(faultyMember))
+			return run(ctx, db, testkit.Token(9), x.store.Insert(faultyMember))
 		},
 		A: func(ctx context.Context, db *mongo.Database) error {
-			err := run(ctx, db, token(1), cutAfter(writes, c.change))
+			err := run(ctx, db, testkit.Token(1), cutAfter(writes, c.change))
 			// a deletion that wasn't cut
-			if again := run(ctx, db, token(1), c.change); !errors.Is(again, model.ErrNotFound) {
+			if again := run(ctx, db, testkit.Token(1), c.change); !errors.Is(again, model.ErrNotFound) {
 				err = errors.Join(err, again)
 			}
 			return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -54,7 +55,7 @@ var cityStore, tagStore, emailStore = storeOf(byCity), storeOf(byTag), storeOf(b
 
 // drifts are what the checks find.
 func drifts[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTable[D, K]) ([]model.Finding, error) {
-	return foundBy(ctx, db, x.Checks())
+	return testkit.FoundBy(ctx, db, x.Checks())
 }
 
 func wantDrifts[D, K any](t testing.TB, db *mongo.Database, x *denorm.IndexTable[D, K], want ...string) {
@@ -94,13 +95,13 @@ func indexFault(f model.Finding) string {
 }
 
 func TestIndexTableInsert(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Home: &address{"00118"}}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const rome = "Rome of a: {name: 'Ann', home: {zip: '00118'}}"
 		t.Run("with a value", func(t *testing.T) {
 			for range 2 { // the retry finds the document
-				if err := run(t.Context(), db, token(1), cityStore.Insert(ann)); err != nil {
+				if err := run(t.Context(), db, testkit.Token(1), cityStore.Insert(ann)); err != nil {
 					t.Fatal(err)
 				}
 				wantEntries(t, db, "cities", rome)
@@ -108,7 +109,8 @@ func TestIndexTableInsert(t *testing.T) {
 		})
 		t.Run("under an _id that is taken", func(t *testing.T) {
 			for i, city := range []string{"Oslo", "Rome"} {
-				err := run(t.Context(), db, token(2+i), cityStore.Insert(member{ID: "a", Name: "Abe", City: city}))
+				err := run(t.Context(), db, testkit.Token(2+i),
+					cityStore.Insert(member{ID: "a", Name: "Abe", City: city}))
 				if !errors.Is(err, model.ErrTaken) && !mongo.IsDuplicateKeyError(err) {
 					t.Errorf("error %v", err)
 				}
@@ -131,14 +133,15 @@ func TestIndexTableInsert(t *testing.T) {
 // An insert that was cut before its entry was sure finishes by the retry, although another
 // client has changed the document since.
 func TestIndexTableInsertChanged(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		insert := cityStore.Insert(member{ID: "cut", City: "Bergen"})
-		if err := run(t.Context(), db, token(5), cutAfter(2, insert)); err != nil {
+		if err := run(t.Context(), db, testkit.Token(5), cutAfter(2, insert)); err != nil {
 			t.Fatal(err)
 		}
-		mustExec(t, db, model.NewPlan(members.Update("cut", bson.D{e("$set", bson.D{e("age", 7)})})))
-		if err := run(t.Context(), db, token(5), insert); err != nil {
+		testkit.MustExec(t, db,
+			model.NewPlan(members.Update("cut", bson.D{testkit.E("$set", bson.D{testkit.E("age", 7)})})))
+		if err := run(t.Context(), db, testkit.Token(5), insert); err != nil {
 			t.Errorf("error %v", err)
 		}
 		if found, err := byCity.Documents("Bergen").All(t.Context(), db); len(found) != 1 || err != nil {
@@ -149,7 +152,7 @@ func TestIndexTableInsertChanged(t *testing.T) {
 }
 
 func TestIndexTableSet(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Age: 7}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, test := range []struct {
@@ -157,22 +160,25 @@ func TestIndexTableSet(t *testing.T) {
 			fields bson.D
 			entry  string
 		}{
-			{"another value", bson.D{e("city", "Oslo")}, "Oslo of a: {name: 'Ann', home: {}}"},
-			{"a copied field", bson.D{e("name", "Anna")}, "Rome of a: {name: 'Anna', home: {}}"},
-			{"above a copied field", bson.D{e("home", address{"1"})}, "Rome of a: {name: 'Ann', home: {zip: '1'}}"},
+			{"another value", bson.D{testkit.E("city", "Oslo")}, "Oslo of a: {name: 'Ann', home: {}}"},
+			{"a copied field", bson.D{testkit.E("name", "Anna")}, "Rome of a: {name: 'Anna', home: {}}"},
+			{
+				reason: "above a copied field", fields: bson.D{testkit.E("home", address{"1"})},
+				entry: "Rome of a: {name: 'Ann', home: {zip: '1'}}",
+			},
 			{
 				reason: "both, and another",
-				fields: bson.D{e("city", "Oslo"), e("name", "Bo"), e("age", 8)},
+				fields: bson.D{testkit.E("city", "Oslo"), testkit.E("name", "Bo"), testkit.E("age", 8)},
 				entry:  "Oslo of a: {name: 'Bo', home: {}}",
 			},
-			{"neither", bson.D{e("age", 8)}, "Rome of a: {name: 'Ann', home: {}}"},
-			{"the same value", bson.D{e("city", "Rome")}, "Rome of a: {name: 'Ann', home: {}}"},
+			{"neither", bson.D{testkit.E("age", 8)}, "Rome of a: {name: 'Ann', home: {}}"},
+			{"the same value", bson.D{testkit.E("city", "Rome")}, "Rome of a: {name: 'Ann', home: {}}"},
 		} {
 			t.Run(test.reason, func(t *testing.T) {
-				seed(t, db, docs{"members": nil, "cities": nil})
+				testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil})
 				mustChange(t, db, cityStore.Insert(ann))
 				for range 2 {
-					if err := run(t.Context(), db, token(2), cityStore.Set("a", test.fields)); err != nil {
+					if err := run(t.Context(), db, testkit.Token(2), cityStore.Set("a", test.fields)); err != nil {
 						t.Fatal(err)
 					}
 					wantEntries(t, db, "cities", test.entry)
@@ -181,22 +187,23 @@ func TestIndexTableSet(t *testing.T) {
 			})
 		}
 		t.Run("null removes the entry", func(t *testing.T) {
-			seed(t, db, docs{"members": nil, "cities": nil})
-			mustChange(t, db, cityStore.Insert(ann), cityStore.Set("a", bson.D{e("city", nil)}))
+			testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil})
+			mustChange(t, db, cityStore.Insert(ann), cityStore.Set("a", bson.D{testkit.E("city", nil)}))
 			wantEntries(t, db, "cities")
 			wantDrifts(t, db, byCity)
 		})
 		t.Run("elements come and go", func(t *testing.T) {
-			seed(t, db, docs{"members": nil, "tags": nil})
+			testkit.Seed(t, db, testkit.Docs{"members": nil, "tags": nil})
 			mustChange(t, db, tagStore.Insert(member{ID: "c", Tags: []string{"x", "y"}}),
-				tagStore.Set("c", bson.D{e("tags", []string{"y", "z"})}))
+				tagStore.Set("c", bson.D{testkit.E("tags", []string{"y", "z"})}))
 			wantEntries(t, db, "tags", "y of c", "z of c")
 			wantDrifts(t, db, byTag)
 		})
 		t.Run("the document is gone", func(t *testing.T) {
-			seed(t, db, docs{"members": nil, "cities": nil})
-			wantError(t,
-				run(t.Context(), db, token(3), cityStore.Set("a", bson.D{e("city", "Oslo")})), model.ErrNotFound)
+			testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil})
+			testkit.WantError(t,
+				run(t.Context(), db, testkit.Token(3),
+					cityStore.Set("a", bson.D{testkit.E("city", "Oslo")})), model.ErrNotFound)
 			wantEntries(t, db, "cities")
 		})
 	})
@@ -204,7 +211,7 @@ func TestIndexTableSet(t *testing.T) {
 
 func TestIndexTableDelete(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
-	parallel(t)
+	testkit.Parallel(t)
 	m := member{ID: "a", City: "Rome", Tags: []string{"x", "y"}, Email: "a@b"}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, s := range map[string]*memberStore{"cities": cityStore, "tags": tagStore, "emails": emailStore} {
@@ -218,7 +225,7 @@ func TestIndexTableDelete(t *testing.T) {
 }
 
 func TestIndexTableLookup(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, city := range []string{"Rome", "Oslo", "Rome", "Rom", "Romeo", "Rome"} {
 			id := string(rune('f' - i))
@@ -271,26 +278,26 @@ func TestIndexTableLookup(t *testing.T) {
 // A unique value is held by one document. Another document that claims it gets ErrTaken, and
 // nothing changes.
 func TestIndexTableUnique(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustChange(t, db, emailStore.Insert(member{ID: "a", Email: "a@x"}),
 			emailStore.Insert(member{ID: "b", Email: "b@x"}))
 		for reason, c := range map[string]memberChange{
 			"insert": emailStore.Insert(member{ID: "c", Email: "a@x"}),
-			"set":    emailStore.Set("b", bson.D{e("email", "a@x")}),
+			"set":    emailStore.Set("b", bson.D{testkit.E("email", "a@x")}),
 		} {
-			err := run(t.Context(), db, token(3), c)
+			err := run(t.Context(), db, testkit.Token(3), c)
 			if !errors.Is(err, model.ErrTaken) ||
 				!strings.HasSuffix(err.Error(), "emails: 'a@x' is taken by another document") {
 				t.Errorf("%s: %v", reason, err)
 			}
-			if n, err := members.Find(bson.D{e("email", "a@x")}).Count(t.Context(), db); err != nil || n != 1 {
+			if n, err := members.Find(bson.D{testkit.E("email", "a@x")}).Count(t.Context(), db); err != nil || n != 1 {
 				t.Errorf("%s: %d members, %v", reason, n, err)
 			}
 			wantDrifts(t, db, byEmail)
 		}
-		mustChange(t, db, emailStore.Set("a", bson.D{e("email", "c@x")}),
-			emailStore.Set("b", bson.D{e("email", "a@x")}))
+		mustChange(t, db, emailStore.Set("a", bson.D{testkit.E("email", "c@x")}),
+			emailStore.Set("b", bson.D{testkit.E("email", "a@x")}))
 		wantSettled(t, db, byEmail)
 	})
 }
@@ -298,14 +305,14 @@ func TestIndexTableUnique(t *testing.T) {
 // The claim of an action that was cut holds until it is old enough. Its age doesn't depend
 // on the age of the client's token.
 func TestIndexTableClaimAge(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		old := bson.NewObjectIDFromTimestamp(time.Now().Add(-time.Hour))
 		if err := run(t.Context(), db, old, cutAfter(1, emailStore.Insert(member{ID: "d", Email: "d@x"}))); err != nil {
 			t.Fatal(err)
 		}
 		other := emailStore.Insert(member{ID: "e", Email: "d@x"})
-		if err := run(t.Context(), db, token(7), other); !errors.Is(err, model.ErrTaken) ||
+		if err := run(t.Context(), db, testkit.Token(7), other); !errors.Is(err, model.ErrTaken) ||
 			!strings.Contains(err.Error(), "isn't confirmed") {
 			t.Errorf("a pending claim: %v", err)
 		}
@@ -315,7 +322,7 @@ func TestIndexTableClaimAge(t *testing.T) {
 			t.Errorf("a claim in flight is freed: %v, %v", p, err)
 		}
 		check.Age = 0
-		if err := runJob(t.Context(), db, check.Job()); err != nil {
+		if err := testkit.RunJob(t.Context(), db, check.Job()); err != nil {
 			t.Fatal(err)
 		}
 		mustChange(t, db, other)

@@ -13,32 +13,12 @@ import (
 )
 
 type (
-	docs      = testkit.Docs
-	dbFunc    = testkit.DBFunc
-	operation = testkit.Operation
-
 	memberStore  = model.Store[member, string]
 	memberChange = model.ChangeOf[model.Stored[member]]
 )
 
 var (
-	e            = testkit.E
-	marshal      = testkit.Marshal
-	token        = testkit.Token
-	seed         = testkit.Seed
-	updates      = testkit.Updates
-	mustExec     = testkit.MustExec
-	runJob       = testkit.RunJob
-	parallel     = testkit.Parallel
-	everyPair    = testkit.EveryPair
-	runFaults    = testkit.RunFaults
-	wantError    = testkit.WantError
-	foundBy      = testkit.FoundBy
-	mended       = testkit.Mended
-	mendedNow    = testkit.MendedNow
-	mendedByJobs = testkit.MendedByJobs
-	emptyFinding = testkit.EmptyFinding
-	mustChange   = testkit.MustChange
+	mustChange = testkit.MustChange
 )
 
 // storeOfAll is the store of members with all tables.
@@ -70,7 +50,7 @@ func cutAfter(writes int, c memberChange) memberChange {
 func wantEntries(t testing.TB, db *mongo.Database, collection string, want ...string) {
 	t.Helper()
 	list, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: collection, Sort: bson.D{e("_id", 1)}, Keyed: collection == "emails",
+		Collection: collection, Sort: bson.D{testkit.E("_id", 1)}, Keyed: collection == "emails",
 	}}).All(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -17,7 +18,7 @@ import (
 // A store's change costs what its documentation says. In a transaction each entry is
 // written once.
 func TestIndexTableCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ann := member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -45,37 +46,37 @@ func TestIndexTableCosts(t *testing.T) {
 				want: model.Cost{Commands: 1, Written: 1}, tx: model.Cost{Commands: 2, Written: 1},
 			},
 			{
-				reason: "Set of the value", change: cityStore.Set("a", bson.D{e("city", "Oslo")}),
+				reason: "Set of the value", change: cityStore.Set("a", bson.D{testkit.E("city", "Oslo")}),
 				want: model.Cost{Commands: 6, Written: 6, Returned: 1},
 				tx:   model.Cost{Commands: 3, Written: 3, Returned: 1},
 			},
 			{
-				reason: "Set, unique", change: emailStore.Set("a", bson.D{e("email", "c@x")}),
+				reason: "Set, unique", change: emailStore.Set("a", bson.D{testkit.E("email", "c@x")}),
 				want: model.Cost{Commands: 6, Written: 6, Returned: 1},
 				tx:   model.Cost{Commands: 3, Written: 3, Returned: 1},
 			},
 			{
 				reason: "Set of elements",
-				change: tagStore.Set("a", bson.D{e("tags", []string{"y", "z"})}),
+				change: tagStore.Set("a", bson.D{testkit.E("tags", []string{"y", "z"})}),
 				want:   model.Cost{Commands: 6, Written: 6, Returned: 1},
 				tx:     model.Cost{Commands: 3, Written: 3, Returned: 1},
 			},
 			{
-				reason: "Set of the same value", change: cityStore.Set("a", bson.D{e("city", "Rome")}),
+				reason: "Set of the same value", change: cityStore.Set("a", bson.D{testkit.E("city", "Rome")}),
 				want: model.Cost{Commands: 1, Returned: 1}, tx: model.Cost{Commands: 2, Written: 1, Returned: 1},
 			},
 			{
-				reason: "Set of a copied field", change: cityStore.Set("a", bson.D{e("name", "Bo")}),
+				reason: "Set of a copied field", change: cityStore.Set("a", bson.D{testkit.E("name", "Bo")}),
 				want: model.Cost{Commands: 4, Written: 3, Returned: 1},
 				tx:   model.Cost{Commands: 3, Written: 2, Returned: 1},
 			},
 			{
-				reason: "Set of another field", change: cityStore.Set("a", bson.D{e("age", 7)}),
+				reason: "Set of another field", change: cityStore.Set("a", bson.D{testkit.E("age", 7)}),
 				want: model.Cost{Commands: 1, Written: 1, Returned: 1},
 				tx:   model.Cost{Commands: 1, Written: 1, Returned: 1},
 			},
 			{
-				reason: "Set to null", change: cityStore.Set("a", bson.D{e("city", nil)}),
+				reason: "Set to null", change: cityStore.Set("a", bson.D{testkit.E("city", nil)}),
 				want: model.Cost{Commands: 5, Written: 4, Returned: 1},
 				tx:   model.Cost{Commands: 3, Written: 2, Returned: 1},
 			},
@@ -85,14 +86,16 @@ func TestIndexTableCosts(t *testing.T) {
 			},
 		} {
 			begin := func(t *testing.T, on model.DB) {
-				seed(t, db, docs{"members": nil, "cities": nil, "tags": nil, "emails": nil})
-				if err := run(t.Context(), on, token(1), storeOfAll.Insert(ann)); err != nil {
+				testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil, "tags": nil, "emails": nil})
+				if err := run(t.Context(), on, testkit.Token(1), storeOfAll.Insert(ann)); err != nil {
 					t.Fatal(err)
 				}
 			}
 			t.Run(test.reason, func(t *testing.T) {
 				begin(t, db)
-				modeltest.WantCost(t, m, test.want, func() error { return run(t.Context(), db, token(2), test.change) })
+				modeltest.WantCost(t, m, test.want, func() error {
+					return run(t.Context(), db, testkit.Token(2), test.change)
+				})
 			})
 			t.Run(test.reason+" in a transaction", func(t *testing.T) {
 				mongotest.NeedTransactions(t, db)
@@ -101,11 +104,13 @@ func TestIndexTableCosts(t *testing.T) {
 					t.Fatal(err)
 				}
 				begin(t, on)
-				modeltest.WantCost(t, m, test.tx, func() error { return run(t.Context(), on, token(2), test.change) })
+				modeltest.WantCost(t, m, test.tx, func() error {
+					return run(t.Context(), on, testkit.Token(2), test.change)
+				})
 			})
 		}
 		t.Run("reads, checks, rebuild and repair", func(t *testing.T) {
-			seed(t, db, docs{"members": nil, "cities": nil})
+			testkit.Seed(t, db, testkit.Docs{"members": nil, "cities": nil})
 			mustChange(t, db, cityStore.Insert(ann), cutAfter(1, cityStore.Insert(member{ID: "z", City: "Rome"})))
 			read := func(n int, f func() error) {
 				t.Helper()
@@ -116,12 +121,12 @@ func TestIndexTableCosts(t *testing.T) {
 			for i, n := range []int{1, 0, 0} {
 				read(n, func() error { _, err := byCity.Checks()[i].All(t.Context(), db); return err })
 			}
-			plan := mended(t, db, byCity.Checks()[:1])[0]
+			plan := testkit.Mended(t, db, byCity.Checks()[:1])[0]
 			modeltest.WantCost(t, m, model.Cost{Commands: 1, Written: 1}, func() error {
 				_, err := plan.Run(t.Context(), db)
 				return err
 			})
-			seed(t, db, docs{"cities": nil})
+			testkit.Seed(t, db, testkit.Docs{"cities": nil})
 			// the last two reads find the end
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 1, Returned: 1}, func() error {
 				_, err := byCity.Rebuild().Run(t.Context(), db, model.JobOptions{})
@@ -133,17 +138,20 @@ func TestIndexTableCosts(t *testing.T) {
 
 // Entries are found by _id, among thousands.
 func TestIndexTableIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var cities, emails []any
 		for i := range 3000 {
-			id := bson.D{e("v", fmt.Sprint("c", i%1000)), e("id", fmt.Sprint(i))}
-			cities = append(cities, bson.D{e("_id", id), e("ops", bson.A{token(1)}), e("sure", true)})
+			id := bson.D{testkit.E("v", fmt.Sprint("c", i%1000)), testkit.E("id", fmt.Sprint(i))}
+			cities = append(cities, bson.D{
+				testkit.E("_id", id), testkit.E("ops", bson.A{testkit.Token(1)}), testkit.E("sure", true),
+			})
 			emails = append(emails, bson.D{
-				e("_id", fmt.Sprint(i)), e("id", fmt.Sprint(i)), e("ops", bson.A{token(1)}), e("sure", true),
+				testkit.E("_id", fmt.Sprint(i)), testkit.E("id", fmt.Sprint(i)),
+				testkit.E("ops", bson.A{testkit.Token(1)}), testkit.E("sure", true),
 			})
 		}
-		seed(t, db, docs{"cities": cities, "emails": emails})
+		testkit.Seed(t, db, testkit.Docs{"cities": cities, "emails": emails})
 		queries := []struct {
 			reason string
 			query  any
@@ -161,19 +169,19 @@ func TestIndexTableIndexed(t *testing.T) {
 
 // Values may hold anything: they stay data, of whatever type.
 func TestIndexTableHostile(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	values := []any{
 		"$where", "a.b", "NUL\x00", "é", "", strings.Repeat("x", 2000), int32(1), 1.5, true, bson.NewObjectID(),
-		bson.D{e("a", "$x"), e("b", int64(2))}, bson.Binary{Data: []byte{1}}, bson.DateTime(5),
+		bson.D{testkit.E("a", "$x"), testkit.E("b", int64(2))}, bson.Binary{Data: []byte{1}}, bson.DateTime(5),
 		bson.MinKey{}, bson.MaxKey{},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.IndexTable[bson.D, any]{byAny, oneAny} {
 			store := model.NewStore(model.New("loose", x), loose)
-			seed(t, db, docs{"loose": nil, "places": nil})
+			testkit.Seed(t, db, testkit.Docs{"loose": nil, "places": nil})
 			for i, v := range values {
-				doc := bson.D{e("_id", i), e("note", v), e("at", bson.D{e("place", v)})}
-				mustChange(t, db, store.Insert(doc))
+				doc := bson.D{testkit.E("_id", i), testkit.E("note", v), testkit.E("at", bson.D{testkit.E("place", v)})}
+				testkit.MustChange(t, db, store.Insert(doc))
 			}
 			wantDrifts(t, db, x)
 			for i, v := range values {
@@ -189,15 +197,22 @@ func TestIndexTableHostile(t *testing.T) {
 			for i, v := range values { // each to the next, the last first
 				i = len(values) - 1 - i
 				v = values[i]
-				mustChange(t, db,
-					store.Set(i, bson.D{e("at", bson.D{e("place", bson.D{e("new", v)})}), e("note", nil)}))
+				testkit.MustChange(t, db,
+					store.Set(i, bson.D{
+						testkit.E("at", bson.D{testkit.E("place", bson.D{testkit.E("new", v)})}),
+						testkit.E("note", nil),
+					}))
 			}
 			wantDrifts(t, db, x)
 		}
-		seed(t, db, docs{"loose": nil, "places": nil})
-		one := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{int32(1), int64(1), 1.0, "x", nil})})}
+		testkit.Seed(t, db, testkit.Docs{"loose": nil, "places": nil})
+		one := bson.D{
+			testkit.E("_id", 1),
+			testkit.E("at", bson.D{testkit.E("place", bson.A{int32(1), int64(1), 1.0, "x", nil})}),
+		}
 		store := model.NewStore(model.New("loose", byAny), loose)
-		mustChange(t, db, store.Insert(one), store.Set(1, bson.D{e("at.place", 1.0)}))
+		testkit.MustChange(t, db, store.Insert(one),
+			store.Set(1, bson.D{testkit.E("at.place", 1.0)}))
 		if n, _ := db.Collection("places").CountDocuments(t.Context(), bson.D{}); n != 1 {
 			t.Errorf("equal numbers have %d entries", n)
 		}
@@ -207,29 +222,29 @@ func TestIndexTableHostile(t *testing.T) {
 
 // A value that several documents held before the table is found, and left to the application.
 func TestIndexTableConflict(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		twins := []member{{ID: "a", Email: "a@x"}, {ID: "b", Email: "a@x"}}
-		mustExec(t, db, members.InsertMany(twins))
+		testkit.MustExec(t, db, members.InsertMany(twins))
 		if _, err := byEmail.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		wantDrifts(t, db, byEmail, "conflict: 'a@x' of 'b', held by 'a'")
-		if err := mendedByJobs(byEmail.Checks()...)(t.Context(), db); err != nil {
+		if err := testkit.MendedByJobs(byEmail.Checks()...)(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		wantDrifts(t, db, byEmail, "conflict: 'a@x' of 'b', held by 'a'")
 		if check := byEmail.Checks()[2]; check.Mend != nil || check.Job().Err == nil {
 			t.Error("a conflict can be mended")
 		}
-		mustChange(t, db, emailStore.Set("b", bson.D{e("email", "b@x")}))
+		mustChange(t, db, emailStore.Set("b", bson.D{testkit.E("email", "b@x")}))
 		wantDrifts(t, db, byEmail)
 	})
 }
 
 // Of several unique values that one document claims, one that is taken frees the others.
 func TestIndexTableUniqueElements(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	x := denorm.NewIndexTable(members, "tags", "uniqueTags", denorm.IndexTableSpec{Unique: true})
 	store := storeOf(x)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
@@ -241,9 +256,9 @@ func TestIndexTableUniqueElements(t *testing.T) {
 		}
 		for i, c := range []memberChange{
 			store.Insert(member{ID: "c", Tags: []string{"w", "y"}}),
-			store.Set("b", bson.D{e("tags", []string{"z", "w", "x"})}),
+			store.Set("b", bson.D{testkit.E("tags", []string{"z", "w", "x"})}),
 		} {
-			if err := run(t.Context(), db, token(3+i), c); !errors.Is(err, model.ErrTaken) {
+			if err := run(t.Context(), db, testkit.Token(3+i), c); !errors.Is(err, model.ErrTaken) {
 				t.Errorf("error %v", err)
 			}
 		}
@@ -255,20 +270,20 @@ func TestIndexTableUniqueElements(t *testing.T) {
 }
 
 func TestIndexTableRefuses(t *testing.T) {
-	parallel(t)
-	badDoc := bson.D{e("_id", 1), e("at", bson.A{bson.D{e("place", 1)}})}
-	nested := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.A{bson.A{1}})})}
-	pattern := bson.D{e("_id", 1), e("at", bson.D{e("place", bson.Regex{Pattern: "x"})})}
+	testkit.Parallel(t)
+	badDoc := bson.D{testkit.E("_id", 1), testkit.E("at", bson.A{bson.D{testkit.E("place", 1)}})}
+	nested := bson.D{testkit.E("_id", 1), testkit.E("at", bson.D{testkit.E("place", bson.A{bson.A{1}})})}
+	pattern := bson.D{testkit.E("_id", 1), testkit.E("at", bson.D{testkit.E("place", bson.Regex{Pattern: "x"})})}
 	refusals := map[string]error{
 		"lookup of another type":    byCity.Lookup(7).Err,
 		"lookup of null":            byCity.Lookup(nil).Err,
 		"lookup of an array":        byAny.Lookup(bson.A{1}).Err,
 		"documents of another type": byCity.Documents(7).Err,
-		"nothing surplus":           byCity.Checks()[0].Mend(emptyFinding(byCity.Checks()[0])).Err(),
-		"nothing stale":             byCity.Checks()[1].Mend(emptyFinding(byCity.Checks()[1])).Err(),
-		"nothing missing":           byCity.Checks()[2].Mend(emptyFinding(byCity.Checks()[2])).Err(),
+		"nothing surplus":           byCity.Checks()[0].Mend(testkit.EmptyFinding(byCity.Checks()[0])).Err(),
+		"nothing stale":             byCity.Checks()[1].Mend(testkit.EmptyFinding(byCity.Checks()[1])).Err(),
+		"nothing missing":           byCity.Checks()[2].Mend(testkit.EmptyFinding(byCity.Checks()[2])).Err(),
 		"rebuild of what can't have": func() error {
-			_, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{marshal(nested)})
+			_, err := byAny.Rebuild().Stages[0].Plan([]bson.Raw{testkit.Marshal(nested)})
 			return err
 		}(),
 	}
@@ -289,7 +304,7 @@ func TestIndexTableRefuses(t *testing.T) {
 }
 
 func TestIndexTableDeclaration(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	copies := func(paths ...string) denorm.IndexTableSpec { return denorm.IndexTableSpec{Copies: paths} }
 	for reason, declare := range map[string]func(){
 		"no such path":           func() { denorm.NewIndexTable(members, "town", "x", denorm.IndexTableSpec{}) },

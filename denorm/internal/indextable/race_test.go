@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -23,7 +24,7 @@ func mend[D, K any](ctx context.Context, db *mongo.Database, x *denorm.IndexTabl
 	if err != nil {
 		return 0, err
 	}
-	return len(found), mendedNow(x.Checks()...)(ctx, db)
+	return len(found), testkit.MendedNow(x.Checks()...)(ctx, db)
 }
 
 // wantSettled wants no drift, and each entry confirmed.
@@ -32,7 +33,7 @@ func wantSettled(t testing.TB, db *mongo.Database, x *denorm.IndexTable[member, 
 	wantDrifts(t, db, x)
 	for _, name := range []string{"cities", "tags", "emails"} {
 		if n, err := db.Collection(name).
-			CountDocuments(context.Background(), bson.D{e("sure", false)}); err != nil || n > 0 {
+			CountDocuments(context.Background(), bson.D{testkit.E("sure", false)}); err != nil || n > 0 {
 			t.Errorf("%d entries of %s are not confirmed, %v", n, name, err)
 		}
 	}
@@ -47,16 +48,16 @@ type tableCase struct {
 }
 
 var tableCases = []tableCase{
-	{"city", byCity, cityStore, bson.D{e("city", "Oslo"), e("name", "Bo")}},
-	{"tags", byTag, tagStore, bson.D{e("tags", []string{"y", "z"})}},
-	{"email", byEmail, emailStore, bson.D{e("email", "b@x")}},
+	{"city", byCity, cityStore, bson.D{testkit.E("city", "Oslo"), testkit.E("name", "Bo")}},
+	{"tags", byTag, tagStore, bson.D{testkit.E("tags", []string{"y", "z"})}},
+	{"email", byEmail, emailStore, bson.D{testkit.E("email", "b@x")}},
 }
 
 var faultyMember = member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x", Tags: []string{"x", "y"}}
 
 // Each change can be cut anywhere and run again.
 func TestIndexTableFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, x := range tableCases {
 		insert := x.store.Insert(faultyMember)
 		for _, c := range []struct {
@@ -73,14 +74,14 @@ func TestIndexTableFaults(t *testing.T) {
 				modeltest.FaultMatrix(t, modeltest.FaultCase{
 					Seed: func(ctx context.Context, db *mongo.Database) error {
 						for _, s := range c.seed {
-							if err := run(ctx, db, token(1), s); err != nil {
+							if err := run(ctx, db, testkit.Token(1), s); err != nil {
 								return err
 							}
 						}
 						return nil
 					},
 					Run: func(ctx context.Context, db *mongo.Database) error {
-						err := run(ctx, db, token(2), c.change)
+						err := run(ctx, db, testkit.Token(2), c.change)
 						if c.name == "delete" && errors.Is(err, model.ErrNotFound) { // the first run has deleted it
 							err = nil
 						}
@@ -105,7 +106,7 @@ func TestIndexTableFaults(t *testing.T) {
 						{ID: "b", City: "Oslo", Email: "b@x", Tags: []string{"x"}},
 					})
 					_, err := many.Run(ctx, db)
-					return errors.Join(err, run(ctx, db, token(3), lost))
+					return errors.Join(err, run(ctx, db, testkit.Token(3), lost))
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
 					if _, err := x.table.Rebuild().Run(ctx, db, model.JobOptions{}); err != nil {
@@ -122,12 +123,12 @@ func TestIndexTableFaults(t *testing.T) {
 
 // A Set that was cut is finished by the next Set of the document.
 func TestIndexTableSetAgain(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mustChange(t, db, cityStore.Insert(member{ID: "a", City: "Rome"}))
-		mustChange(t, db, cutAfter(3, cityStore.Set("a", bson.D{e("city", "Oslo")}))) // claimed, left, written
+		mustChange(t, db, cutAfter(3, cityStore.Set("a", bson.D{testkit.E("city", "Oslo")}))) // claimed, left, written
 		for _, city := range []string{"Kyiv", "Oslo"} {
-			mustChange(t, db, cityStore.Set("a", bson.D{e("city", city)}))
+			mustChange(t, db, cityStore.Set("a", bson.D{testkit.E("city", city)}))
 			wantSettled(t, db, byCity)
 		}
 		wantEntries(t, db, "cities", "Oslo of a: {home: {}}")
@@ -140,19 +141,23 @@ type way func(context.Context, model.DB) (model.DB, error)
 func plain(_ context.Context, db model.DB) (model.DB, error) { return db, nil }
 
 // operations are operations on the member "a". The last two know no transaction.
-func operations(x *denorm.IndexTable[member, string], s *memberStore, w way, there, back bson.D) []operation {
-	op := func(name string, c memberChange) operation {
-		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			on, err := w(ctx, db)
-			if err != nil {
-				return err
-			}
-			return run(ctx, on, op, c)
-		}}
+func operations(x *denorm.IndexTable[member, string], s *memberStore, w way, there, back bson.D) []testkit.Operation {
+	op := func(name string, c memberChange) testkit.Operation {
+		return testkit.Operation{
+			Name: name,
+			Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+				on, err := w(ctx, db)
+				if err != nil {
+					return err
+				}
+				return run(ctx, on, op, c)
+			},
+		}
 	}
-	return []operation{
-		op("there", s.Set("a", there)), op("back", s.Set("a", back)), op("copied", s.Set("a", bson.D{e("name", "Bo")})),
-		op("delete", s.Delete("a")), op("insert", s.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"})),
+	return []testkit.Operation{
+		op("there", s.Set("a", there)), op("back", s.Set("a", back)),
+		op("copied", s.Set("a", bson.D{testkit.E("name", "Bo")})), op("delete", s.Delete("a")),
+		op("insert", s.Insert(member{ID: "a", Name: "New", City: "Kyiv", Email: "k@x"})),
 		{Name: "mend", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 			return mendPast(ctx, db, x)
 		}},
@@ -181,27 +186,31 @@ func mendPast(ctx context.Context, db *mongo.Database, x *denorm.IndexTable[memb
 // operationCases are the operations on members by email and by city.
 func operationCases(w way) []struct {
 	tableCase
-	ops []operation
+	ops []testkit.Operation
 } {
 	type ops = struct {
 		tableCase
-		ops []operation
+		ops []testkit.Operation
 	}
 	email, city := tableCases[2], tableCases[0]
 	return []ops{
-		{email, operations(byEmail, emailStore, w, bson.D{e("email", "b@x")}, bson.D{e("email", "a@x")})},
-		{city, operations(byCity, cityStore, w, bson.D{e("city", "Oslo")}, bson.D{e("city", "Rome")})},
+		{
+			tableCase: email,
+			ops: operations(byEmail, emailStore, w, bson.D{testkit.E("email", "b@x")},
+				bson.D{testkit.E("email", "a@x")}),
+		},
+		{city, operations(byCity, cityStore, w, bson.D{testkit.E("city", "Oslo")}, bson.D{testkit.E("city", "Rome")})},
 	}
 }
 
 // Two operations on one document, in every order of their commands: each succeeds or says
 // why not, and a repair mends at most surplus entries. The repair changes no document.
 func TestIndexTableInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for quick, x := range operationCases(plain) {
 		for i, a := range x.ops {
 			for j, b := range x.ops {
-				if !everyPair && j != (i+quick)%len(x.ops) {
+				if !testkit.EveryPair && j != (i+quick)%len(x.ops) {
 					continue
 				}
 				t.Run(x.name+" "+a.Name+" | "+b.Name, func(t *testing.T) {
@@ -214,14 +223,14 @@ func TestIndexTableInterleaved(t *testing.T) {
 
 // An operation in a transaction, and any other one, in a transaction or not: the same.
 func TestIndexTableInterleavedTransactions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	const transact = 5 // of the operations
 	besides, ands := operationCases(plain), operationCases(model.WithTransactions)
 	for quick, x := range besides {
 		and := ands[quick].ops[:transact]
 		for i, a := range and {
 			for j, b := range slices.Concat(x.ops, and) {
-				if !everyPair && (i+j+quick)%6 > 0 {
+				if !testkit.EveryPair && (i+j+quick)%6 > 0 {
 					continue
 				}
 				with := "beside"
@@ -239,7 +248,7 @@ func TestIndexTableInterleavedTransactions(t *testing.T) {
 }
 
 // meeting is two operations on a member of Rome.
-func meeting(t *testing.T, x tableCase, a, b operation) modeltest.InterleaveCase {
+func meeting(t *testing.T, x tableCase, a, b testkit.Operation) modeltest.InterleaveCase {
 	if os.Getenv("MONGODB_URI") == "" {
 		t.Parallel()
 	}
@@ -249,10 +258,11 @@ func meeting(t *testing.T, x tableCase, a, b operation) modeltest.InterleaveCase
 		Match:  mongotest.Writes,
 		Sample: 3,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return run(ctx, db, token(9), x.store.Insert(member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x"}))
+			return run(ctx, db, testkit.Token(9),
+				x.store.Insert(member{ID: "a", Name: "Ann", City: "Rome", Email: "a@x"}))
 		},
-		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
-		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
+		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, testkit.Token(1)) },
+		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, testkit.Token(2)) },
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			for _, err := range []error{errA, errB} {
 				duplicate := mongo.IsDuplicateKeyError(err)
@@ -296,13 +306,14 @@ func wantOnlySurplus(t testing.TB, db *mongo.Database, x *denorm.IndexTable[memb
 
 // Of 32 writers of one unique value one wins, and the others leave nothing.
 func TestIndexTableOneWins(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var wait sync.WaitGroup
 		errs := make([]error, 32)
 		for i := range errs {
 			wait.Go(func() {
-				errs[i] = run(t.Context(), db, token(i), emailStore.Insert(member{ID: fmt.Sprint(i), Email: "one@x"}))
+				errs[i] = run(t.Context(), db, testkit.Token(i),
+					emailStore.Insert(member{ID: fmt.Sprint(i), Email: "one@x"}))
 			})
 		}
 		wait.Wait()

@@ -12,15 +12,15 @@ import (
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestInvertedPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ann, bob := member{ID: "a", Name: "Ann", City: "Rome", Tags: []string{"x", "y"}}, member{
 		ID: "b", Name: "Bob", City: "Oslo", Tags: []string{"x"},
 	}
 	rome := membersBy.Is("city", "Rome").And(membersBy.Is("tags", "x"))
 	testkit.WantPrices(t, func(ctx context.Context, db *mongo.Database) error {
-		return exec(ctx, db, members.InsertMany([]member{ann, bob}))
+		return testkit.Exec(ctx, db, members.InsertMany([]member{ann, bob}))
 	},
-		testkit.Does("Rebuild", 5, 5, 2, inBatchesOf(500, membersBy.Rebuild())),
+		testkit.Does("Rebuild", 5, 5, 2, testkit.InBatchesOf(500, membersBy.Rebuild())),
 		testkit.Reads("IDs", 1, membersBy.IDs(rome)),
 		testkit.Reads("Count", 1, membersBy.Count(rome)), testkit.Reads("Documents", 1, membersBy.Documents(rome)),
 		testkit.Reads("Report", 1, membersBy.Report(rome, "name")),

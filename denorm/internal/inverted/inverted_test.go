@@ -111,9 +111,9 @@ func wantInverted(t testing.TB, db *mongo.Database) {
 // Whatever was inserted, set and deleted: every query finds what a plain search of the members does.
 func TestInvertedProperty(t *testing.T) {
 	tenancy.Differs(t, "an _id that was deleted stays taken")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"members": nil})
+		testkit.Seed(t, db, testkit.Docs{"members": nil})
 		r := rand.New(rand.NewPCG(6, 1))
 		held := map[string]member{}
 		for range 120 {
@@ -130,15 +130,15 @@ func TestInvertedProperty(t *testing.T) {
 			default:
 				now, fields := invertedMember(r, id), bson.D{} // what would be empty stays as it was
 				if now.City != "" {
-					m.City, fields = now.City, append(fields, e("city", now.City))
+					m.City, fields = now.City, append(fields, testkit.E("city", now.City))
 				}
 				if now.Tags != nil {
-					m.Tags, fields = now.Tags, append(fields, e("tags", now.Tags))
+					m.Tags, fields = now.Tags, append(fields, testkit.E("tags", now.Tags))
 				}
 				if now.Home != nil {
-					m.Home, fields = now.Home, append(fields, e("home", now.Home))
+					m.Home, fields = now.Home, append(fields, testkit.E("home", now.Home))
 				}
-				m.Name, fields = "z", append(fields, e("name", "z"))
+				m.Name, fields = "z", append(fields, testkit.E("name", "z"))
 				mustChange(t, db, stored.Set(id, fields))
 				held[id] = m
 			}
@@ -217,7 +217,7 @@ func checkInverted(t *testing.T, db *mongo.Database, held map[string]member, s i
 
 // Up to 16 values are read each as one range of _ids, which servers bound that don't bound an $or of ranges.
 func TestInvertedApart(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, test := range []struct{ values, reads int }{{1, 1}, {2, 2}, {16, 16}, {17, 1}} {
 		var list []denorm.InvertedQuery
 		for n := range test.values {
@@ -250,13 +250,13 @@ func TestInvertedApart(t *testing.T) {
 }
 
 func TestInvertedReads(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"members": {
+		testkit.Seed(t, db, testkit.Docs{"members": {
 			member{ID: "a", City: "Oslo", Tags: []string{"x", "y", "x"}},
 			member{ID: "b", City: "Oslo", Tags: []string{"y"}},
 			member{ID: "c", City: "Rome"},
-			bson.D{e("_id", "d"), e("city", "Oslo"), e("tags", bson.A{nil, "y"})},
+			bson.D{testkit.E("_id", "d"), testkit.E("city", "Oslo"), testkit.E("tags", bson.A{nil, "y"})},
 		}})
 		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
@@ -277,7 +277,7 @@ func TestInvertedReads(t *testing.T) {
 			t.Errorf("%v ids, %d documents, %v", ids, len(list), err)
 		}
 		// So is one that moved past the tables.
-		if _, err := members.Update("d", bson.D{e("$set", bson.D{e("city", "Bonn")})}).
+		if _, err := members.Update("d", bson.D{testkit.E("$set", bson.D{testkit.E("city", "Bonn")})}).
 			Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -297,7 +297,7 @@ func TestInvertedReads(t *testing.T) {
 }
 
 func TestInvertedRefusals(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	other := denorm.NewInverted(members, "other", "city")
 	city := membersBy.Is("city", "Oslo")
 	many := city
@@ -316,7 +316,7 @@ func TestInvertedRefusals(t *testing.T) {
 		"the values of no index": membersBy.Values("name").Err, "no id": membersBy.Direct().Err,
 		"an empty id": membersBy.Direct("").Err,
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 	if q := city.And(); fmt.Sprint(membersBy.IDs(q)) != fmt.Sprint(membersBy.IDs(city)) {
 		t.Errorf("and nothing: %v", membersBy.IDs(q))
@@ -341,7 +341,7 @@ func TestInvertedRefusals(t *testing.T) {
 }
 
 func TestInvertedCostsAndIndex(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -350,7 +350,7 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 				ID: fmt.Sprint("m", i), City: fmt.Sprint("c", i%500), Tags: []string{fmt.Sprint("t", i%400)},
 			})
 		}
-		seed(t, db, docs{"members": list})
+		testkit.Seed(t, db, testkit.Docs{"members": list})
 		if _, err := membersBy.Rebuild().Run(t.Context(), db, model.JobOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -360,10 +360,10 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 			want   model.Cost
 		}{
 			{stored.Insert(ann), model.Cost{Commands: 6, Written: 6}},
-			{stored.Set("ann", bson.D{e("city", "c2")}), model.Cost{Commands: 6, Written: 6, Returned: 1}},
+			{stored.Set("ann", bson.D{testkit.E("city", "c2")}), model.Cost{Commands: 6, Written: 6, Returned: 1}},
 			{stored.Delete("ann"), model.Cost{Commands: 7, Written: 6, Returned: 1}},
 		} {
-			modeltest.WantCost(t, m, c.want, func() error { return run(t.Context(), db, token(1), c.change) })
+			modeltest.WantCost(t, m, c.want, func() error { return run(t.Context(), db, testkit.Token(1), c.change) })
 		}
 		q := membersBy.Is("city", "c7").And(membersBy.Is("tags", "t7"))
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
@@ -382,7 +382,7 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 
 func wantNoDrifts(t testing.TB, db *mongo.Database, x model.Technique) {
 	t.Helper()
-	if found, err := foundBy(context.Background(), db, x.Checks()); len(found) > 0 || err != nil {
+	if found, err := testkit.FoundBy(context.Background(), db, x.Checks()); len(found) > 0 || err != nil {
 		t.Errorf("the checks find %v, %v", found, err)
 	}
 }

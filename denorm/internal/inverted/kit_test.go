@@ -9,23 +9,11 @@ import (
 )
 
 type (
-	docs         = testkit.Docs
 	memberChange = model.ChangeOf[model.Stored[member]]
 )
 
 var (
-	e           = testkit.E
-	token       = testkit.Token
-	seed        = testkit.Seed
-	exec        = testkit.Exec
-	inBatchesOf = testkit.InBatchesOf
-	parallel    = testkit.Parallel
-	everyPair   = testkit.EveryPair
-	mustChange  = testkit.MustChange
-	runFaults   = testkit.RunFaults
-	wantError   = testkit.WantError
-	errRefused  = testkit.ErrRefused
-	foundBy     = testkit.FoundBy
+	mustChange = testkit.MustChange
 )
 
 // stored is the store of members with their inverted indexes.

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -16,7 +17,7 @@ import (
 
 // Each change can be cut anywhere and run again.
 func TestInvertedFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	insert := stored.Insert(member{ID: "a", City: "Rome", Tags: []string{"x", "y"}})
 	for _, c := range []struct {
 		name   string
@@ -25,21 +26,25 @@ func TestInvertedFaults(t *testing.T) {
 		n      int64
 	}{
 		{"insert", nil, insert, 1},
-		{"set", []memberChange{insert}, stored.Set("a", bson.D{e("city", "Oslo"), e("tags", []string{"y", "z"})}), 1},
+		{
+			name: "set", seed: []memberChange{insert},
+			change: stored.Set("a", bson.D{testkit.E("city", "Oslo"), testkit.E("tags", []string{"y", "z"})}),
+			n:      1,
+		},
 		{"delete", []memberChange{insert}, stored.Delete("a"), 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					for _, s := range c.seed {
-						if err := run(ctx, db, token(1), s); err != nil {
+						if err := run(ctx, db, testkit.Token(1), s); err != nil {
 							return err
 						}
 					}
 					return nil
 				},
 				Run: func(ctx context.Context, db *mongo.Database) error {
-					err := run(ctx, db, token(2), c.change)
+					err := run(ctx, db, testkit.Token(2), c.change)
 					if c.name == "delete" && errors.Is(err, model.ErrNotFound) { // the first run has deleted it
 						err = nil
 					}
@@ -59,14 +64,15 @@ func TestInvertedFaults(t *testing.T) {
 // Two operations on one document that change different paths, in every order of their
 // writes: no entry is missing or surplus.
 func TestInvertedInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ops := map[string]memberChange{
-		"city": stored.Set("a", bson.D{e("city", "Oslo")}), "tags": stored.Set("a", bson.D{e("tags", []string{"y"})}),
+		"city":   stored.Set("a", bson.D{testkit.E("city", "Oslo")}),
+		"tags":   stored.Set("a", bson.D{testkit.E("tags", []string{"y"})}),
 		"delete": stored.Delete("a"),
 	}
 	for i, a := range ops {
 		for j, b := range ops {
-			if everyPair || i == "city" && j != "city" {
+			if testkit.EveryPair || i == "city" && j != "city" {
 				t.Run(i+" | "+j, func(t *testing.T) { meetInverted(t, a, b) })
 			}
 		}
@@ -75,12 +81,12 @@ func TestInvertedInterleaved(t *testing.T) {
 
 func meetInverted(t *testing.T, a, b memberChange) {
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Match: mongotest.Writes, Sample: 3, Nested: !everyPair,
+		Match: mongotest.Writes, Sample: 3, Nested: !testkit.EveryPair,
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return run(ctx, db, token(9), stored.Insert(member{ID: "a", City: "Rome", Tags: []string{"x"}}))
+			return run(ctx, db, testkit.Token(9), stored.Insert(member{ID: "a", City: "Rome", Tags: []string{"x"}}))
 		},
-		A: func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, token(1), a) },
-		B: func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, token(2), b) },
+		A: func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, testkit.Token(1), a) },
+		B: func(ctx context.Context, db *mongo.Database) error { return run(ctx, db, testkit.Token(2), b) },
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			for _, err := range []error{errA, errB} {
 				if err != nil && !errors.Is(err, model.ErrStale) && !errors.Is(err, model.ErrNotFound) {
@@ -94,17 +100,18 @@ func meetInverted(t *testing.T, a, b memberChange) {
 
 // Thirty-two that insert and change documents of the same values at once: all are found.
 func TestInvertedConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"members": nil})
+		testkit.Seed(t, db, testkit.Docs{"members": nil})
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for i := range errs {
 			all.Go(func() {
 				id := fmt.Sprint("m", i)
 				insert := stored.Insert(member{ID: id, City: "Rome", Tags: []string{"x", "y"}})
-				move := stored.Set(id, bson.D{e("city", "Oslo"), e("tags", []string{"y", "z"})})
-				errs[i] = errors.Join(run(t.Context(), db, token(i), insert), run(t.Context(), db, token(100+i), move))
+				move := stored.Set(id, bson.D{testkit.E("city", "Oslo"), testkit.E("tags", []string{"y", "z"})})
+				errs[i] = errors.Join(run(t.Context(), db, testkit.Token(i), insert),
+					run(t.Context(), db, testkit.Token(100+i), move))
 			})
 		}
 		all.Wait()

@@ -3,6 +3,7 @@ package inverted_test
 import (
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,7 +12,7 @@ import (
 
 // A store keeps the entries of all paths, with transactions and without.
 func TestInvertedStore(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		entries := func(want int) {
@@ -39,7 +40,7 @@ func TestInvertedStore(t *testing.T) {
 				entries int
 			}{
 				{stored.Insert(ann), 3},
-				{stored.Set(id, bson.D{e("tags", []string{"y", "z", "v"}), e("city", nil)}), 3},
+				{stored.Set(id, bson.D{testkit.E("tags", []string{"y", "z", "v"}), testkit.E("city", nil)}), 3},
 				{stored.Delete(id), 0},
 			} {
 				if _, _, err := c.change.Run(ctx, on); err != nil {

@@ -44,32 +44,37 @@ var allRows = denorm.NewNormalized(orders.Named("source"), "orders",
 
 // normalizedDoc is a random order; customers with one id live in one city.
 func normalizedDoc(r *rand.Rand, id int) bson.D {
-	d := bson.D{e("_id", id)}
+	d := bson.D{testkit.E("_id", id)}
 	switch name := string(rune('a' + r.IntN(6))); r.IntN(5) {
 	case 0:
-		d = append(d, e("customer", nil))
+		d = append(d, testkit.E("customer", nil))
 	case 1:
 	case 2:
-		d = append(d, e("customer", bson.D{e("city", "$"+name)})) // without an id it stays where it is
+		d = append(d, testkit.E("customer", bson.D{testkit.E("city", "$"+name)})) // without an id it stays where it is
 	default:
-		d = append(d, e("customer", bson.D{e("id", name), e("city", "$"+name), e("tags", bson.A{name, nil})}))
+		d = append(d,
+			testkit.E("customer", bson.D{
+				testkit.E("id", name), testkit.E("city", "$"+name), testkit.E("tags", bson.A{name, nil}),
+			}))
 	}
-	d = append(d, e("at", id*2))
+	d = append(d, testkit.E("at", id*2))
 	list := func(name string, element func() any) {
 		switch r.IntN(5) {
 		case 0:
-			d = append(d, e(name, nil))
+			d = append(d, testkit.E(name, nil))
 		case 1:
 		default:
 			a := bson.A{}
 			for range r.IntN(4) {
 				a = append(a, element())
 			}
-			d = append(d, e(name, a))
+			d = append(d, testkit.E(name, a))
 		}
 	}
 	list("items", func() any {
-		return bson.D{e("sku", "$sku"), e("qty", r.IntN(9)), e("more", bson.D{e("a.b", 1)})}[:1+r.IntN(3)]
+		return bson.D{
+			testkit.E("sku", "$sku"), testkit.E("qty", r.IntN(9)), testkit.E("more", bson.D{testkit.E("a.b", 1)}),
+		}[:1+r.IntN(3)]
 	})
 	list("notes", func() any { return []any{"$n", nil, 3, bson.A{"x"}}[r.IntN(4)] })
 	return d
@@ -79,7 +84,7 @@ func normalizedDoc(r *rand.Rand, id int) bson.D {
 func normalizedDrifts(t testing.TB, db *mongo.Database) (found []model.Finding, texts []string) {
 	t.Helper()
 	for _, c := range allRows.Checks()[:8] {
-		list, _ := findingsOf(t, db, c)
+		list, _ := testkit.FindingsOf(t, db, c)
 		for _, f := range list {
 			fault := "differs"
 			if _, err := f.Detail.LookupErr("want"); err != nil {
@@ -97,7 +102,7 @@ func normalizedDrifts(t testing.TB, db *mongo.Database) (found []model.Finding, 
 // normalMended runs the job of each check that mends.
 func normalMended(ctx context.Context, db *mongo.Database) error {
 	for _, c := range allRows.Checks()[:8] {
-		if err := checkJob(c)(ctx, db); err != nil {
+		if err := testkit.CheckJob(c)(ctx, db); err != nil {
 			return err
 		}
 	}
@@ -112,14 +117,14 @@ func normalize(ctx context.Context, db *mongo.Database) error {
 // Documents that were divided come back as they were, and the checks have nothing to say.
 func TestNormalizedThereAndBack(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(4, 4))
 		var list []any
 		for i := range 80 {
 			list = append(list, normalizedDoc(r, i))
 		}
-		seed(t, db, docs{"source": list})
+		testkit.Seed(t, db, testkit.Docs{"source": list})
 		if err := errors.Join(normalize(t.Context(), db),
 			model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
@@ -138,7 +143,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 			}
 		}
 		one, err := (&model.Aggregate[bson.D]{
-			Aggregation: allRows.Documents(bson.D{e("_id", 3)}).Aggregation,
+			Aggregation: allRows.Documents(bson.D{testkit.E("_id", 3)}).Aggregation,
 		}).All(t.Context(), db)
 		if err != nil || len(one) != 1 || one[0][0].Value != int32(3) {
 			t.Errorf("one: %v, %v", one, err)
@@ -149,62 +154,67 @@ func TestNormalizedThereAndBack(t *testing.T) {
 // The checks find each kind of drift and nothing else. Their jobs mend it, with a run before and without.
 func TestNormalizedRepair(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
-	source := docs{"source": {
+	testkit.Parallel(t)
+	source := testkit.Docs{"source": {
 		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}, {"b", 2}}, Notes: []string{"x"}},
 		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
 		order{ID: 3, Customer: &customer{City: "Bonn"}},
 	}}
 	row := func(n int64, of int, fields ...bson.E) bson.D {
-		return append(bson.D{e("_id", bson.D{e("of", of), e("n", n)})}, fields...)
+		return append(bson.D{testkit.E("_id", bson.D{testkit.E("of", of), testkit.E("n", n)})}, fields...)
 	}
-	divided := docs{
+	divided := testkit.Docs{
 		"orders": {
-			bson.D{e("_id", 1), e("customer", "ann"), e("items", 2), e("notes", 1)},
-			bson.D{e("_id", 2), e("customer", "bob"), e("items", 1)},
-			bson.D{e("_id", 3), e("customer", bson.D{e("city", "Bonn")})},
+			bson.D{testkit.E("_id", 1), testkit.E("customer", "ann"), testkit.E("items", 2), testkit.E("notes", 1)},
+			bson.D{testkit.E("_id", 2), testkit.E("customer", "bob"), testkit.E("items", 1)},
+			bson.D{testkit.E("_id", 3), testkit.E("customer", bson.D{testkit.E("city", "Bonn")})},
 		},
-		"customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}, bson.D{e("_id", "bob"), e("city", "Rome")}},
+		"customers": {
+			bson.D{testkit.E("_id", "ann"), testkit.E("city", "Oslo")},
+			bson.D{testkit.E("_id", "bob"), testkit.E("city", "Rome")},
+		},
 		"items": {
-			row(0, 1, e("sku", "a"), e("qty", 1)), row(1, 1, e("sku", "b"), e("qty", 2)),
-			row(0, 2, e("sku", "a"), e("qty", 3)),
+			row(0, 1, testkit.E("sku", "a"), testkit.E("qty", 1)),
+			row(1, 1, testkit.E("sku", "b"), testkit.E("qty", 2)),
+			row(0, 2, testkit.E("sku", "a"), testkit.E("qty", 3)),
 		},
-		"notes": {row(0, 1, e("value", "x"))},
+		"notes": {row(0, 1, testkit.E("value", "x"))},
 	}
 	damage := func(ctx context.Context, db *mongo.Database) error {
 		del := func(name string, id any) error {
-			_, err := db.Collection(name).DeleteOne(ctx, bson.D{e("_id", id)})
+			_, err := db.Collection(name).DeleteOne(ctx, bson.D{testkit.E("_id", id)})
 			return err
 		}
 		set := func(name string, id any, d bson.D) error {
-			_, err := db.Collection(name).UpdateOne(ctx, bson.D{e("_id", id)}, bson.D{e("$set", d)})
+			_, err := db.Collection(name).UpdateOne(ctx, bson.D{testkit.E("_id", id)}, bson.D{testkit.E("$set", d)})
 			return err
 		}
-		return errors.Join(del("orders", 2), del("items", bson.D{e("of", 1), e("n", 1)}),
-			set("orders", 1, bson.D{e("items", 7)}),
-			set("customers", "ann", bson.D{e("city", "Bergen")}),
-			set("notes", bson.D{e("of", 1), e("n", 0)}, bson.D{e("more", 1)}),
-			store(ctx, db, docs{
-				"orders": {bson.D{e("_id", 9)}}, "items": {row(2, 1), row(0, 3), row(0, 9)}, "notes": {row(0, 2)},
-				"customers": {bson.D{e("_id", "zoe")}},
+		return errors.Join(del("orders", 2), del("items", bson.D{testkit.E("of", 1), testkit.E("n", 1)}),
+			set("orders", 1, bson.D{testkit.E("items", 7)}),
+			set("customers", "ann", bson.D{testkit.E("city", "Bergen")}),
+			set("notes", bson.D{testkit.E("of", 1), testkit.E("n", 0)}, bson.D{testkit.E("more", 1)}),
+			testkit.Store(ctx, db, testkit.Docs{
+				"orders": {bson.D{testkit.E("_id", 9)}},
+				"items":  {row(2, 1), row(0, 3), row(0, 9)}, "notes": {row(0, 2)},
+				"customers": {bson.D{testkit.E("_id", "zoe")}},
 			}))
 	}
-	for reason, run := range map[string]dbFunc{
+	for reason, run := range map[string]testkit.DBFunc{
 		"checks":           normalMended,
-		"a run and checks": inTurn(normalize, normalMended),
+		"a run and checks": testkit.InTurn(normalize, normalMended),
 	} {
 		t.Run(reason, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					return errors.Join(store(ctx, db, source), store(ctx, db, divided), damage(ctx, db))
+					return errors.Join(testkit.Store(ctx, db, source), testkit.Store(ctx, db, divided), damage(ctx, db))
 				},
 				Run:   run,
-				Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, divided) },
+				Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, divided) },
 			})
 		})
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, source)
+		testkit.Seed(t, db, source)
 		if err := errors.Join(normalize(t.Context(), db), damage(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
@@ -231,13 +241,13 @@ func TestNormalizedRepair(t *testing.T) {
 			}
 		}
 	})
-	wantDistinctChecks(t, allRows.Checks(), 9)
-	wantRefusedFindings(t, allRows.Checks()...)
+	testkit.WantDistinctChecks(t, allRows.Checks(), 9)
+	testkit.WantRefusedFindings(t, allRows.Checks()...)
 	differ, surplus := allRows.Checks()[0], allRows.Checks()[1]
 	for c, d := range map[*model.Check]bson.D{
-		&differ: {e("_id", "a")}, &surplus: {e("_id", "a"), e("want", bson.D{})},
+		&differ: {testkit.E("_id", "a")}, &surplus: {testkit.E("_id", "a"), testkit.E("want", bson.D{})},
 	} {
-		if err := c.Mend([]model.Finding{{Check: c.Name, Detail: marshal(d)}}).
+		if err := c.Mend([]model.Finding{{Check: c.Name, Detail: testkit.Marshal(d)}}).
 			Err(); !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("%s takes the other's finding: %v", c.Name, err)
 		}
@@ -248,56 +258,66 @@ func TestNormalizedRepair(t *testing.T) {
 // was written since it was found stays.
 func TestNormalizedMendsAsFound(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"orders": nil, "customers": {bson.D{e("_id", "bob"), e("city", "Bonn")}}, "source": {
-			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}},
-			order{ID: 3, Customer: &customer{"bob", "Rome"}},
-		}})
+		testkit.Seed(t, db, testkit.Docs{
+			"orders":    nil,
+			"customers": {bson.D{testkit.E("_id", "bob"), testkit.E("city", "Bonn")}},
+			"source": {
+				order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}},
+				order{ID: 3, Customer: &customer{"bob", "Rome"}},
+			},
+		})
 		check := allRows.Checks()[0]
-		found, _ := findingsOf(t, db, check)
+		found, _ := testkit.FindingsOf(t, db, check)
 		for _, id := range []int{1, 2} {
-			some, _ := findingsOf(t, db, check.In(bson.D{e("_id", id)}))
+			some, _ := testkit.FindingsOf(t, db, check.In(bson.D{testkit.E("_id", id)}))
 			if len(some) != 1 || some[0].Detail.Lookup("want", "city").StringValue() != "Rome" {
 				t.Errorf("of order %d: %v", id, some)
 			}
 		}
-		since := docs{
-			"customers": {bson.D{e("_id", "ann"), e("city", "Paris")}, bson.D{e("_id", "bob"), e("city", "Bern")}},
+		since := testkit.Docs{
+			"customers": {
+				bson.D{testkit.E("_id", "ann"), testkit.E("city", "Paris")},
+				bson.D{testkit.E("_id", "bob"), testkit.E("city", "Bern")},
+			},
 		}
-		seed(t, db, since)
-		mustExec(t, db, check.Mend(found))
-		wantDocs(t, db, since)
-		mended := docs{
-			"customers": {bson.D{e("_id", "ann"), e("city", "Rome")}, bson.D{e("_id", "bob"), e("city", "Rome")}},
+		testkit.Seed(t, db, since)
+		testkit.MustExec(t, db, check.Mend(found))
+		testkit.WantDocs(t, db, since)
+		mended := testkit.Docs{
+			"customers": {
+				bson.D{testkit.E("_id", "ann"), testkit.E("city", "Rome")},
+				bson.D{testkit.E("_id", "bob"), testkit.E("city", "Rome")},
+			},
 		}
-		if err := checkJob(check)(t.Context(), db); err != nil {
+		if err := testkit.CheckJob(check)(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantDocs(t, db, mended)
+		testkit.WantDocs(t, db, mended)
 	})
 }
 
 // A filter divides some; customers of whom orders differ are found.
 func TestNormalizedSome(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"source": {
+		testkit.Seed(t, db, testkit.Docs{"source": {
 			order{ID: 1, Customer: &customer{"ann", "Oslo"}}, order{ID: 2, Customer: &customer{"ann", "Rome"}},
 			order{ID: 3, Customer: &customer{"bob", "Rome"}}, order{ID: 4, Customer: &customer{"bob", "Rome"}},
 		}})
 		modeltest.WantCost(t, m, allRows.Plan(nil).Cost(), func() error {
-			_, err := allRows.Plan(bson.D{e("_id", 1)}).Run(t.Context(), db)
+			_, err := allRows.Plan(bson.D{testkit.E("_id", 1)}).Run(t.Context(), db)
 			return err
 		})
-		wantDocs(t, db, docs{
-			"orders":    {bson.D{e("_id", 1), e("customer", "ann")}},
-			"customers": {bson.D{e("_id", "ann"), e("city", "Oslo")}},
+		testkit.WantDocs(t, db, testkit.Docs{
+			"orders":    {bson.D{testkit.E("_id", 1), testkit.E("customer", "ann")}},
+			"customers": {bson.D{testkit.E("_id", "ann"), testkit.E("city", "Oslo")}},
 		})
 		conflicts := allRows.Checks()[8]
-		found, said := findingsOf(t, db, conflicts)
+		found, said := testkit.FindingsOf(t, db, conflicts)
 		if !slices.Equal(said, []string{"customers 'ann': the documents have 2 different values for this key"}) ||
 			conflicts.Job().Err == nil {
 			t.Errorf("conflicts %q", said)
@@ -311,7 +331,7 @@ func TestNormalizedSome(t *testing.T) {
 // The parts of a row are looked up by index.
 func TestNormalizedIndexed(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
@@ -321,21 +341,23 @@ func TestNormalizedIndexed(t *testing.T) {
 				Items:    []orderItem{{"a", i}, {"b", i}},
 			})
 		}
-		seed(t, db, docs{"source": list})
+		testkit.Seed(t, db, testkit.Docs{"source": list})
 		if err := errors.Join(normalize(t.Context(), db),
 			model.New("test", allRows).Indexes().Ensure(t.Context(), db)); err != nil {
 			t.Fatal(err)
 		}
-		modeltest.WantIndexed(t, db, allRows.Documents(bson.D{e("_id", 7)}), model.IDIndex)
+		modeltest.WantIndexed(t, db, allRows.Documents(bson.D{testkit.E("_id", 7)}), model.IDIndex)
 		// explain is silent on lookups
-		asLookedUp := &model.Find[bson.Raw]{Query: model.Query{Collection: "items", Filter: bson.D{e("_id.of", 7)}}}
+		asLookedUp := &model.Find[bson.Raw]{
+			Query: model.Query{Collection: "items", Filter: bson.D{testkit.E("_id.of", 7)}},
+		}
 		modeltest.WantIndexed(t, db, asLookedUp, allRows.Indexes()[0].Name)
 	})
 }
 
 func TestNormalizedDeclarations(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(into string, parts ...denorm.Part) func() {
 		return func() { denorm.NewNormalized(orders, into, parts...) }
 	}
@@ -361,7 +383,7 @@ func TestNormalizedDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
-			if err := panicOf(f); !errors.As(err, &d) || d.Remedy == "" {
+			if err := testkit.PanicOf(f); !errors.As(err, &d) || d.Remedy == "" {
 				t.Errorf("panicked with %v", err)
 			}
 		})
@@ -374,16 +396,18 @@ func TestNormalizedDeclarations(t *testing.T) {
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestNormalizedPrices(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	prices := []testkit.Price{testkit.Does("Plan", 4, 0, 0, normalize)}
 	for _, c := range allRows.Checks() {
 		prices = append(prices, testkit.Reads(c.Name, 0, c.Find()))
 	}
 	prices = append(prices, testkit.Reads("Documents", 2, allRows.Documents(nil)),
 		testkit.Does("a row too many", 1, 1, 0,
-			testkit.Stored(docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})),
+			testkit.Stored(testkit.Docs{
+				"items": {bson.D{testkit.E("_id", bson.D{testkit.E("of", 9), testkit.E("n", int64(0))})}},
+			})),
 		testkit.Mending(1, 1, allRows.Checks()[3]))
-	testkit.WantPrices(t, testkit.Stored(docs{"source": {
+	testkit.WantPrices(t, testkit.Stored(testkit.Docs{"source": {
 		order{ID: 1, Customer: &customer{"ann", "Oslo"}, Items: []orderItem{{"a", 1}}},
 		order{ID: 2, Customer: &customer{"bob", "Rome"}, Items: []orderItem{{"a", 3}}},
 	}}), prices...)
@@ -391,9 +415,12 @@ func TestNormalizedPrices(t *testing.T) {
 
 // Mending finds its documents by _id.
 func TestNormalizedWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"items": {bson.D{e("_id", bson.D{e("of", 9), e("n", int64(0))})}}})
-		wantStepsIndexed(t, db, "Normalized.Checks", model.IDIndex, mended(t, db, allRows.Checks()[3:4])...)
+		testkit.Seed(t, db, testkit.Docs{
+			"items": {bson.D{testkit.E("_id", bson.D{testkit.E("of", 9), testkit.E("n", int64(0))})}},
+		})
+		testkit.WantStepsIndexed(t, db, "Normalized.Checks", model.IDIndex,
+			testkit.Mended(t, db, allRows.Checks()[3:4])...)
 	})
 }

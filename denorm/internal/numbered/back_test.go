@@ -22,38 +22,38 @@ import (
 
 // numberedDocument is a random document whose skills and langs are lists, null, empty or missing.
 func numberedDocument(r *rand.Rand) bson.D {
-	d := bson.D{e("_id", fmt.Sprint("r", r.IntN(1e9)))}
+	d := bson.D{testkit.E("_id", fmt.Sprint("r", r.IntN(1e9)))}
 	list := func(name string, element func() any) {
 		switch r.IntN(6) {
 		case 0:
-			d = append(d, e(name, nil))
+			d = append(d, testkit.E(name, nil))
 		case 1:
 		default:
 			a := bson.A{}
 			for range r.IntN(4) {
 				a = append(a, element())
 			}
-			d = append(d, e(name, a))
+			d = append(d, testkit.E(name, a))
 		}
 	}
-	d = append(d, e("x", testkit.RandomValue(r, 2)))
+	d = append(d, testkit.E("x", testkit.RandomValue(r, 2)))
 	list("skills", func() any {
 		el := bson.D{}
 		for _, f := range []string{"skill", "level"} {
 			if r.IntN(4) > 0 {
-				el = append(el, e(f, testkit.RandomValue(r, 2)))
+				el = append(el, testkit.E(f, testkit.RandomValue(r, 2)))
 			}
 		}
 		return el
 	})
 	list("langs", func() any { return testkit.RandomValue(r, 1) })
-	return append(d, e("y", testkit.RandomValue(r, 2)))
+	return append(d, testkit.E("y", testkit.RandomValue(r, 2)))
 }
 
 // Whatever a document holds, it comes back byte for byte: from the library and from the server.
 func TestNumberedThereAndBack(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(7, 7))
 		for range 300 {
@@ -64,12 +64,12 @@ func TestNumberedThereAndBack(t *testing.T) {
 					t.Fatal(err)
 				}
 				back, err := x.Back(flat)
-				if err != nil || !bytes.Equal(marshal(back), marshal(d)) {
+				if err != nil || !bytes.Equal(testkit.Marshal(back), testkit.Marshal(d)) {
 					t.Fatalf("%v came back as %v, %v", d, back, err)
 				}
 			}
 		}
-		seed(t, db, docs{"resumes": {}})
+		testkit.Seed(t, db, testkit.Docs{"resumes": {}})
 		var want []any
 		for range 60 {
 			d := numberedDocument(r)
@@ -83,7 +83,7 @@ func TestNumberedThereAndBack(t *testing.T) {
 		})
 		wantNumberedSound(t, db, numberedAny)
 		got, err := numberedAny.Documents(&model.Find[bson.Raw]{
-			Query: model.Query{Sort: bson.D{e("_id", 1)}},
+			Query: model.Query{Sort: bson.D{testkit.E("_id", 1)}},
 		}).All(t.Context(), db)
 		if err != nil || len(got) != len(want) {
 			t.Fatal(len(got), err)
@@ -118,7 +118,7 @@ func FuzzNumberedBack(f *testing.F) {
 			return // it was nested already, with what can't be flat
 		}
 		again, err := numberedAny.Back(flat)
-		if err != nil || !bytes.Equal(marshal(again), marshal(d)) {
+		if err != nil || !bytes.Equal(testkit.Marshal(again), testkit.Marshal(d)) {
 			t.Errorf("%v came back as %v, %v", d, again, err)
 		}
 	})
@@ -126,38 +126,42 @@ func FuzzNumberedBack(f *testing.F) {
 
 // What other code left is found, all of it, and mended without losing a field.
 func TestNumberedRepair(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, slices.Concat(skillFields.Checks(), numberedLangs.Checks()), 4)
-	wantRefusedFindings(t, skillFields.Checks()...)
-	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
-	damaged := docs{"resumes": {
-		d("a", e("skills", 1), e("skill_2", "Math")), d("b", e("skill_1", "Math")),
-		d("c", e("skills", "two"), e("level_1", "Poor")), d("d", e("skills", 2.5)),
-		d("e", e("skills", nil), e("skill_3", 1)), d("f", e("skills", bson.A{})), d("g", e("skills", 9)),
-		d("h", e("skills", -1)), d("ok1", e("skills", 2.0), e("skill_1", 1)), d("ok2"), d("ok3", e("skills", nil)),
-		d("ok4", e("skills", int64(0))),
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, slices.Concat(skillFields.Checks(), numberedLangs.Checks()), 4)
+	testkit.WantRefusedFindings(t, skillFields.Checks()...)
+	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{testkit.E("_id", id)}, fields...) }
+	damaged := testkit.Docs{"resumes": {
+		d("a", testkit.E("skills", 1), testkit.E("skill_2", "Math")), d("b", testkit.E("skill_1", "Math")),
+		d("c", testkit.E("skills", "two"), testkit.E("level_1", "Poor")), d("d", testkit.E("skills", 2.5)),
+		d("e", testkit.E("skills", nil), testkit.E("skill_3", 1)), d("f", testkit.E("skills", bson.A{})),
+		d("g", testkit.E("skills", 9)), d("h", testkit.E("skills", -1)),
+		d("ok1", testkit.E("skills", 2.0), testkit.E("skill_1", 1)), d("ok2"), d("ok3", testkit.E("skills", nil)),
+		d("ok4", testkit.E("skills", int64(0))),
 	}}
-	mended := docs{"resumes": {
-		d("a", e("skills", 2), e("skill_2", "Math")), d("b", e("skill_1", "Math"), e("skills", 1)),
-		d("c", e("skills", 1), e("level_1", "Poor")), d("d", e("skills", 0)), d("e", e("skills", 3), e("skill_3", 1)),
-		damaged["resumes"][5], damaged["resumes"][6], d("h", e("skills", 0)),
-		damaged["resumes"][8], damaged["resumes"][9], damaged["resumes"][10], damaged["resumes"][11],
+	mended := testkit.Docs{"resumes": {
+		d("a", testkit.E("skills", 2), testkit.E("skill_2", "Math")),
+		d("b", testkit.E("skill_1", "Math"), testkit.E("skills", 1)),
+		d("c", testkit.E("skills", 1), testkit.E("level_1", "Poor")), d("d", testkit.E("skills", 0)),
+		d("e", testkit.E("skills", 3), testkit.E("skill_3", 1)), damaged["resumes"][5], damaged["resumes"][6],
+		d("h", testkit.E("skills", 0)), damaged["resumes"][8], damaged["resumes"][9],
+		damaged["resumes"][10], damaged["resumes"][11],
 	}}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
-		Run:   checkJob(skillFields.Checks()[0]),
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, damaged) },
+		Run:   testkit.CheckJob(skillFields.Checks()[0]),
+		Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, mended) },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, damaged)
+		testkit.Seed(t, db, damaged)
 		var got []string
 		for _, c := range skillFields.Checks() {
-			found, said := findingsOf(t, db, c)
+			found, said := testkit.FindingsOf(t, db, c)
 			got = append(got, said...)
 			for _, f := range found {
-				raw := bson.Raw(marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool {
-					return d.(bson.D)[0].Value == f.ID.StringValue()
-				})].(bson.D)))
+				raw :=
+					bson.Raw(testkit.Marshal(damaged["resumes"][slices.IndexFunc(damaged["resumes"], func(d any) bool {
+						return d.(bson.D)[0].Value == f.ID.StringValue()
+					})].(bson.D)))
 				if _, err := skillFields.Back(raw); err == nil && raw.Lookup("skills").Type != bson.TypeArray {
 					t.Errorf("%s is taken back", raw)
 				}
@@ -179,28 +183,31 @@ func TestNumberedRepair(t *testing.T) {
 			t.Error("a job mends lists that aren't flat")
 		}
 		// What no list counts fails no query.
-		seed(t, db, docs{"resumes": {
-			d("a", e("skills", math.NaN()), e("skill_1", "Go")), d("b", e("skills", math.Inf(1)), e("skill_1", "Go")),
-			d("c", e("skills", -5), e("skill_1", "Go")), d("d", e("skills", 1.5), e("skill_1", "Go")),
+		testkit.Seed(t, db, testkit.Docs{"resumes": {
+			d("a", testkit.E("skills", math.NaN()), testkit.E("skill_1", "Go")),
+			d("b", testkit.E("skills", math.Inf(1)), testkit.E("skill_1", "Go")),
+			d("c", testkit.E("skills", -5), testkit.E("skill_1", "Go")),
+			d("d", testkit.E("skills", 1.5), testkit.E("skill_1", "Go")),
 		}})
-		query := skillFields.Equal(bson.D{e("skill", "Go")}).Sorted(bson.D{e("_id", 1)})
+		query := skillFields.Equal(bson.D{testkit.E("skill", "Go")}).Sorted(bson.D{testkit.E("_id", 1)})
 		odd, err := skillFields.Documents(query).All(t.Context(), db)
 		if err != nil || len(odd) != 4 || len(odd[0].Skills) != 0 || len(odd[1].Skills) != 3 ||
 			len(odd[2].Skills) != 0 ||
 			len(odd[3].Skills) != 1 {
 			t.Errorf("odd counts: %v, %v", odd, err)
 		}
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"resumes": {
-				d("a", e("langs", 2), e("langs-1", "en")), d("b", e("langs", 0), e("langs-1", "en")),
-				d("c", e("langs", 1), e("langs-1", nil)),
+				d("a", testkit.E("langs", 2), testkit.E("langs-1", "en")),
+				d("b", testkit.E("langs", 0), testkit.E("langs-1", "en")),
+				d("c", testkit.E("langs", 1), testkit.E("langs-1", nil)),
 			},
 		})
 		plain := numberedLangs.Checks()[0]
-		if found, said := findingsOf(t, db, plain); len(found) != 2 {
+		if found, said := testkit.FindingsOf(t, db, plain); len(found) != 2 {
 			t.Errorf("found %q", said)
 		}
-		if err := checkJob(plain)(t.Context(), db); err != nil {
+		if err := testkit.CheckJob(plain)(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		wantNumberedSound(t, db, numberedLangs)
@@ -209,44 +216,45 @@ func TestNumberedRepair(t *testing.T) {
 
 // Nested documents become flat in place, and nested again.
 func TestNumberedConvert(t *testing.T) {
-	parallel(t)
-	nested := docs{"resumes": {
+	testkit.Parallel(t)
+	nested := testkit.Docs{"resumes": {
 		resume{ID: "a", Name: "Ann", Skills: []skillLevel{{"Math", "Poor"}, {"Poetry", "Good"}}},
-		resume{ID: "b", Skills: []skillLevel{{}}}, bson.D{e("_id", "c"), e("skills", bson.A{})},
-		bson.D{e("_id", "d"), e("skills", nil)}, resume{ID: "e"},
+		resume{ID: "b", Skills: []skillLevel{{}}}, bson.D{testkit.E("_id", "c"), testkit.E("skills", bson.A{})},
+		bson.D{testkit.E("_id", "d"), testkit.E("skills", nil)}, resume{ID: "e"},
 	}}
 	convert := func(ctx context.Context, db *mongo.Database) error {
 		_, err := skillFields.Convert().Run(ctx, db, model.JobOptions{})
 		return err
 	}
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed: func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, nested) },
+		Seed: func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, nested) },
 		Run:  convert,
 		Check: func(t testing.TB, db *mongo.Database) {
-			wantDocs(t, db, docs{"resumes": {
+			testkit.WantDocs(t, db, testkit.Docs{"resumes": {
 				bson.D{
-					e("_id", "a"), e("name", "Ann"), e("skills", 2), e("skill_1", "Math"), e("level_1", "Poor"),
-					e("skill_2", "Poetry"), e("level_2", "Good"),
+					testkit.E("_id", "a"), testkit.E("name", "Ann"), testkit.E("skills", 2),
+					testkit.E("skill_1", "Math"), testkit.E("level_1", "Poor"), testkit.E("skill_2", "Poetry"),
+					testkit.E("level_2", "Good"),
 				},
-				bson.D{e("_id", "b"), e("skills", 1)}, bson.D{e("_id", "c"), e("skills", 0)},
-				nested["resumes"][3], nested["resumes"][4],
+				bson.D{testkit.E("_id", "b"), testkit.E("skills", 1)},
+				bson.D{testkit.E("_id", "c"), testkit.E("skills", 0)}, nested["resumes"][3], nested["resumes"][4],
 			}})
 		},
 	})
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(store(ctx, db, nested), convert(ctx, db))
+			return errors.Join(testkit.Store(ctx, db, nested), convert(ctx, db))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			_, err := skillFields.Restore().Run(ctx, db)
 			return err
 		},
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, nested) },
+		Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, nested) },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"resumes": {resume{ID: "a", Skills: make([]skillLevel, 4)}}})
-		wantError(t, convert(t.Context(), db), errRefused)
-		seed(t, db, docs{"resumes": {bson.D{e("_id", "a"), e("skills", bson.A{1})}}})
-		wantError(t, convert(t.Context(), db), errRefused)
+		testkit.Seed(t, db, testkit.Docs{"resumes": {resume{ID: "a", Skills: make([]skillLevel, 4)}}})
+		testkit.WantError(t, convert(t.Context(), db), testkit.ErrRefused)
+		testkit.Seed(t, db, testkit.Docs{"resumes": {bson.D{testkit.E("_id", "a"), testkit.E("skills", bson.A{1})}}})
+		testkit.WantError(t, convert(t.Context(), db), testkit.ErrRefused)
 	})
 }

@@ -48,24 +48,24 @@ var (
 	numberedAnyValues = denorm.NewNumbered(numberedOpen, "langs", denorm.NumberedSpec{Max: 3})
 )
 
-func numberedFlat(fields ...any) docs {
-	return docs{"resumes": {append(bson.D{e("_id", "r")}, testkit.D(fields...)...)}}
+func numberedFlat(fields ...any) testkit.Docs {
+	return testkit.Docs{"resumes": {append(bson.D{testkit.E("_id", "r")}, testkit.D(fields...)...)}}
 }
 
 func TestNumberedWrites(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	one := numberedFlat("skills", 1, "skill_1", "Math", "level_1", "Poor")
 	two := numberedFlat("skills", 2, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry", "level_2", "Good")
 	three := numberedFlat("skills", 3, "skill_1", "Math", "skill_2", "Poetry", "skill_3", "Go")
 	math, poetry := skillLevel{"Math", "Poor"}, skillLevel{"Poetry", "Good"}
-	runWriteCases(t, []writeCase{
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
-			Reason: "a new document", Before: docs{"resumes": {}},
+			Reason: "a new document", Before: testkit.Docs{"resumes": {}},
 			Write: skillFields.Insert(resume{ID: "r", Skills: []skillLevel{math, poetry}}),
 			After: two, Status: model.Applied, Again: model.Already,
 		},
 		{
-			Reason: "a new document without a list", Before: docs{"resumes": {}},
+			Reason: "a new document without a list", Before: testkit.Docs{"resumes": {}},
 			Write: skillFields.Insert(resume{ID: "r"}), After: numberedFlat(),
 			Status: model.Applied, Again: model.Already,
 		},
@@ -91,8 +91,9 @@ func TestNumberedWrites(t *testing.T) {
 			After: three, Status: model.Applied, Again: model.Applied,
 		},
 		{
-			Reason: "a document that isn't there", Before: docs{"resumes": {}}, Write: skillFields.Set("r", math),
-			Err: model.ErrNotFound,
+			Reason: "a document that isn't there", Before: testkit.Docs{"resumes": {}},
+			Write: skillFields.Set("r", math),
+			Err:   model.ErrNotFound,
 		},
 		{
 			Reason: "the first element", Before: numberedFlat(), Write: skillFields.AppendAt("r", 0, math), After: one,
@@ -120,46 +121,55 @@ func TestNumberedWrites(t *testing.T) {
 			Err: model.ErrStale,
 		},
 		{Reason: "no position is free", Before: three, Write: numberedLoose.AppendAt("r", 3, math), Err: model.ErrFull},
-		{Reason: "a count below 0", Before: three, Write: numberedLoose.AppendAt("r", -1, math), Err: errRefused},
+		{
+			Reason: "a count below 0", Before: three, Write: numberedLoose.AppendAt("r", -1, math),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "too many elements", Before: one,
 			Write: skillFields.Set("r", math, math, math, math),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
-		{Reason: "no key", Before: one, Write: skillFields.AppendAt("r", 1, skillLevel{}), Err: errRefused},
+		{Reason: "no key", Before: one, Write: skillFields.AppendAt("r", 1, skillLevel{}), Err: testkit.ErrRefused},
 		{
 			Reason: "an undeclared field", Before: one,
 			Write: numberedAny.Set("r", bson.D{{Key: "other", Value: 1}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "a field that stands twice", Before: one,
 			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: 1}, {Key: "skill", Value: 1}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "an array in an element", Before: one,
 			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.A{1}}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
-		{Reason: "an array as plain value", Before: one, Write: numberedAnyValues.Set("r", bson.A{1}), Err: errRefused},
-		{Reason: "an element that is no document", Before: one, Write: numberedAny.Set("r", "Math"), Err: errRefused},
+		{
+			Reason: "an array as plain value", Before: one, Write: numberedAnyValues.Set("r", bson.A{1}),
+			Err: testkit.ErrRefused,
+		},
+		{
+			Reason: "an element that is no document", Before: one, Write: numberedAny.Set("r", "Math"),
+			Err: testkit.ErrRefused,
+		},
 		{
 			Reason: "a name that can't be stored", Before: one,
 			Write: numberedAny.Set("r", bson.D{{Key: "skill", Value: bson.D{{Key: "$x", Value: 1}}}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "a list that is no list", Before: one,
 			Write: numberedAny.Insert(bson.D{{Key: "_id", Value: "x"}, {Key: "skills", Value: 2}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
 			Reason: "a field of a numbered name", Before: one,
 			Write: numberedAny.Replace(bson.D{{Key: "_id", Value: "r"}, {Key: "skill_1", Value: 2}}),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
-		{Reason: "no _id", Before: one, Write: numberedAny.AppendAt(nil, 0, bson.D{}), Err: errRefused},
+		{Reason: "no _id", Before: one, Write: numberedAny.AppendAt(nil, 0, bson.D{}), Err: testkit.ErrRefused},
 		{
 			Reason: "plain values", Before: one, Write: numberedLangs.Set("r", "en", "de"),
 			After: numberedFlat("skills", 1, "skill_1", "Math", "level_1", "Poor", "langs", 2,
@@ -183,9 +193,9 @@ func TestNumberedWrites(t *testing.T) {
 }
 
 func TestNumberedAppend(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, numberedFlat())
+		testkit.Seed(t, db, numberedFlat())
 		add := func(x *denorm.Numbered[resume, string], e skillLevel) (model.Result, error) {
 			r, err := x.Append("r", e).Run(t.Context(), db)
 			return r, err
@@ -203,29 +213,29 @@ func TestNumberedAppend(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := add(numberedLoose, skillLevel{"Math", "Poor"})
-		wantError(t, err, model.ErrFull)
-		wantDocs(t, db,
+		testkit.WantError(t, err, model.ErrFull)
+		testkit.WantDocs(t, db,
 			numberedFlat("skills", 3, "skill_1", "Math", "level_1", "Poor", "skill_2", "Poetry",
 				"level_2", "Poor", "skill_3",
 				"Math", "level_3", "Poor"))
 		_, err = skillFields.Append("none", skillLevel{"Math", "Poor"}).Run(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		_, err = skillFields.Append("r", skillLevel{}).Run(t.Context(), db)
-		wantError(t, err, errRefused)
-		seed(t, db, numberedFlat("skills", "two"))
+		testkit.WantError(t, err, testkit.ErrRefused)
+		testkit.Seed(t, db, numberedFlat("skills", "two"))
 		_, err = add(skillFields, skillLevel{"Math", "Poor"})
-		wantError(t, err, errRefused)
+		testkit.WantError(t, err, testkit.ErrRefused)
 	})
 }
 
 // Thirty-two at once: nothing is lost, nothing is there twice, and the list has no gap.
 func TestNumberedConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	wide := denorm.NewNumbered(resumes, "skills", denorm.NumberedSpec{
 		Max: 40, Fields: []string{"skill", "level"}, Key: "skill",
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, numberedFlat())
+		testkit.Seed(t, db, numberedFlat())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -258,17 +268,17 @@ func TestNumberedConcurrent(t *testing.T) {
 func wantNumberedSound[D, K any](t testing.TB, db *mongo.Database, x *denorm.Numbered[D, K]) {
 	t.Helper()
 	for _, c := range x.Checks() {
-		if _, said := findingsOf(t, db, c); len(said) > 0 {
+		if _, said := testkit.FindingsOf(t, db, c); len(said) > 0 {
 			t.Errorf("%s: %q", c.Name, said)
 		}
 	}
 }
 
 func TestNumberedQueries(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	is := func(kv ...any) (d bson.D) {
 		for i := 0; i < len(kv); i += 2 {
-			d = append(d, e(kv[i].(string), kv[i+1]))
+			d = append(d, testkit.E(kv[i].(string), kv[i+1]))
 		}
 		return d
 	}
@@ -278,7 +288,7 @@ func TestNumberedQueries(t *testing.T) {
 		{ID: "c", Skills: []skillLevel{{Level: "Good"}}}, {ID: "d"}, {ID: "e", Skills: []skillLevel{{"$gt", "^.*"}}},
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"resumes": {}})
+		testkit.Seed(t, db, testkit.Docs{"resumes": {}})
 		for _, r := range list {
 			if _, err := skillFields.Insert(r).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -342,12 +352,12 @@ func TestNumberedQueries(t *testing.T) {
 		"of a refused query":                skillFields.Documents(skillFields.Equal(nil)).Err,
 		"a condition that can't be encoded": skillFields.Match(is("skill", func() {})).Err,
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 }
 
 func TestNumberedCostsAndIndexes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -361,7 +371,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 			}
 			list = append(list, flat)
 		}
-		seed(t, db, docs{"resumes": list})
+		testkit.Seed(t, db, testkit.Docs{"resumes": list})
 		if err := model.New("test", skillFields).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -381,18 +391,19 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 		})
 		for _, x := range skillFields.Indexes() {
 			t.Run(x.Name, func(t *testing.T) {
-				modeltest.WantIndexed(t, db, skillFields.Equal(bson.D{e("skill", "s7"), e("level", "Poor")}), x.Name)
+				modeltest.WantIndexed(t, db,
+					skillFields.Equal(bson.D{testkit.E("skill", "s7"), testkit.E("level", "Poor")}), x.Name)
 			})
 		}
 		t.Run("Documents", func(t *testing.T) {
 			modeltest.WantIndexed(t, db,
-				skillFields.Documents(skillFields.Equal(bson.D{e("skill", "t7")})), "skill_2_1_level_2_1")
+				skillFields.Documents(skillFields.Equal(bson.D{testkit.E("skill", "t7")})), "skill_2_1_level_2_1")
 		})
 	}, mongotest.WithMonitor(m))
 }
 
 func TestNumberedDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(path string, spec denorm.NumberedSpec) func() {
 		return func() { denorm.NewNumbered(resumes, path, spec) }
 	}

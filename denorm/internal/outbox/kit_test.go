@@ -16,14 +16,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type docs = testkit.Docs
-
-var (
-	e        = testkit.E
-	token    = testkit.Token
-	parallel = testkit.Parallel
-)
-
 // What the tests are about: lots that tell what is done to them.
 type (
 	lot struct {

@@ -20,10 +20,10 @@ import (
 )
 
 func TestOutboxPublish(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1)
-		w := box.Publish("a", told{2}, noon, token(2))
+		w := box.Publish("a", told{2}, noon, testkit.Token(2))
 		for range 2 {
 			if _, err := w.Run(t.Context(), db); err != nil {
 				t.Fatal(err)
@@ -38,17 +38,19 @@ func TestOutboxPublish(t *testing.T) {
 			says string
 		}{
 			"a token of another event": {
-				w: box.Publish("a", told{3}, noon, token(2)), want: denorm.ErrToken, says: "used for something else",
+				w: box.Publish("a", told{3}, noon, testkit.Token(2)), want: denorm.ErrToken,
+				says: "used for something else",
 			},
-			"no such lot": {box.Publish("b", told{3}, noon, token(3)), model.ErrNotFound, ""},
+			"no such lot": {box.Publish("b", told{3}, noon, testkit.Token(3)), model.ErrNotFound, ""},
 			"no token": {
 				w:    box.Publish("a", told{3}, noon, bson.NilObjectID),
 				want: testkit.ErrRefused, says: "box.events.id",
 			},
 			"no time": {
-				w: box.Publish("a", told{3}, time.Time{}, token(3)), want: testkit.ErrRefused, says: "box.events.at",
+				w:    box.Publish("a", told{3}, time.Time{}, testkit.Token(3)),
+				want: testkit.ErrRefused, says: "box.events.at",
 			},
-			"no _id":                  {box.Publish("", told{3}, noon, token(3)), testkit.ErrRefused, "_id"},
+			"no _id":                  {box.Publish("", told{3}, noon, testkit.Token(3)), testkit.ErrRefused, "_id"},
 			"dropped without a token": {box.Drop("a", bson.NilObjectID), testkit.ErrRefused, "box.parked.id"},
 		} {
 			_, err := test.w.Run(t.Context(), db)
@@ -58,35 +60,36 @@ func TestOutboxPublish(t *testing.T) {
 			}
 		}
 		for n := 3; n <= 5; n++ {
-			if _, err := box.Publish("a", told{n}, noon, token(n)).Run(t.Context(), db); err != nil {
+			if _, err := box.Publish("a", told{n}, noon, testkit.Token(n)).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
-		_, err := box.Publish("a", told{6}, noon, token(6)).Run(t.Context(), db)
+		_, err := box.Publish("a", told{6}, noon, testkit.Token(6)).Run(t.Context(), db)
 		if !errors.Is(err, model.ErrFull) {
 			t.Errorf("a sixth event: %v", err)
 		}
-		if _, err := box.Publish("a", told{5}, noon, token(5)).Run(t.Context(), db); err != nil {
+		if _, err := box.Publish("a", told{5}, noon, testkit.Token(5)).Run(t.Context(), db); err != nil {
 			t.Errorf("the fifth event again, in a full box: %v", err)
 		}
 		long := denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("lots"), "box",
 			denorm.OutboxSpec{MaxBytes: 100})
-		_, err = long.Publish("a", bson.D{e("x", strings.Repeat("x", 100))}, noon, token(9)).Run(t.Context(), db)
+		_, err = long.Publish("a", bson.D{testkit.E("x", strings.Repeat("x", 100))}, noon,
+			testkit.Token(9)).Run(t.Context(), db)
 		testkit.WantError(t, err, testkit.ErrRefused)
 	})
 }
 
 // A change and its event are one write, and a second run of it does nothing, also after the event was handed on.
 func TestOutboxMerged(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	versioned := embed.NewVersioned(lots, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"box"}})
 	model.New("lots", versioned, box)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a")
 		change := model.Merge(
-			versioned.Guarded("a", bson.D{e("n", bson.D{e("$lt", 5)})},
-				bson.D{e("$inc", bson.D{e("n", int64(1))})}, token(1)),
-			box.Publish("a", told{1}, noon, token(1)),
+			versioned.Guarded("a", bson.D{testkit.E("n", bson.D{testkit.E("$lt", 5)})},
+				bson.D{testkit.E("$inc", bson.D{testkit.E("n", int64(1))})}, testkit.Token(1)),
+			box.Publish("a", told{1}, noon, testkit.Token(1)),
 		)
 		var s sink
 		for range 3 {
@@ -106,7 +109,7 @@ func TestOutboxMerged(t *testing.T) {
 
 // In a collection of its own the event is part of the change's transaction.
 func TestOutboxInTransaction(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		lotWith(t, db, "a")
@@ -114,7 +117,7 @@ func TestOutboxInTransaction(t *testing.T) {
 		act := func(n int, end error) error {
 			return model.InTx(t.Context(), db, func(ctx context.Context) error {
 				p := model.MergePlans(model.NewPlan(lots.Delete("a")),
-					model.NewPlan(byKey.Publish("k", told{n}, noon, token(n))))
+					model.NewPlan(byKey.Publish("k", told{n}, noon, testkit.Token(n))))
 				if _, err := p.Run(ctx, db); err != nil {
 					return err
 				}
@@ -142,7 +145,7 @@ func TestOutboxInTransaction(t *testing.T) {
 
 // Events of a lot come in their order. One that fails waits, with those behind it, and is parked in the end.
 func TestRelayOnce(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, id := range []string{"a", "b", "c"} {
 			lotWith(t, db, id, 1, 2, 3)
@@ -168,7 +171,7 @@ func TestRelayOnce(t *testing.T) {
 		if err := once(&s)(t.Context(), db); err != nil || s.all != 7 {
 			t.Errorf("an event was tried before its time: %v, %v", s.got, err)
 		}
-		past := bson.D{e("$set", bson.D{e("box.events.0.after", noon)})}
+		past := bson.D{testkit.E("$set", bson.D{testkit.E("box.events.0.after", noon)})}
 		if err := testkit.Updates(t.Context(), db, "lots", "b", past); err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +203,7 @@ func TestRelayOnce(t *testing.T) {
 }
 
 func TestOutboxDrop(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
 		s := sink{fail: func(delivery, int) error { return errHand }}
@@ -225,23 +228,23 @@ func TestOutboxDrop(t *testing.T) {
 
 // A new document brings its first event along.
 func TestOutgoing(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		out, err := wide.Outgoing("a", told{1}, noon, token(1))
+		out, err := wide.Outgoing("a", told{1}, noon, testkit.Token(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := lots.Insert(lot{ID: "a", Box: out}).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := wide.Publish("a", told{2}, noon, token(2)).Run(t.Context(), db); err != nil {
+		if _, err := wide.Publish("a", told{2}, noon, testkit.Token(2)).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		var s sink
 		if err := once(&s)(t.Context(), db); err != nil || !slices.Equal(s.got["a"], []int{1, 2}) {
 			t.Errorf("%v, %v", s.got, err)
 		}
-		if _, err := wide.Outgoing("", told{1}, noon, token(1)); !errors.As(err, new(*model.ValueError)) {
+		if _, err := wide.Outgoing("", told{1}, noon, testkit.Token(1)); !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("without an _id: %v", err)
 		}
 	})
@@ -269,7 +272,7 @@ func TestRelayFaults(t *testing.T) {
 			Run: func(ctx context.Context, db *mongo.Database) error {
 				// The leases of the run that was cut are over.
 				if _, err := db.Collection("docmodel.relays").
-					DeleteMany(ctx, bson.D{e("until", bson.D{e("$gt", noon)})}); err != nil {
+					DeleteMany(ctx, bson.D{testkit.E("until", bson.D{testkit.E("$gt", noon)})}); err != nil {
 					return err
 				}
 				// An event that failed is tried in the second run.
@@ -325,7 +328,7 @@ func TestOutboxInterleaved(t *testing.T) {
 				s = &sink{}
 				_, err := lots.Insert(lot{ID: "a"}).Run(ctx, db)
 				return errors.Join(err, func() error {
-					_, err := wide.Publish("a", told{1}, noon, token(9)).Run(ctx, db)
+					_, err := wide.Publish("a", told{1}, noon, testkit.Token(9)).Run(ctx, db)
 					return err
 				}())
 			},
@@ -343,16 +346,18 @@ func TestOutboxInterleaved(t *testing.T) {
 }
 
 func TestOutboxCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	seed := func(ctx context.Context, db *mongo.Database) error {
-		p := model.NewPlan(lots.Insert(lot{ID: "a"}), wide.Publish("a", told{1}, noon, token(1)))
+		p := model.NewPlan(lots.Insert(lot{ID: "a"}), wide.Publish("a", told{1}, noon, testkit.Token(1)))
 		return testkit.Exec(ctx, db, p)
 	}
-	publish := wide.Publish("a", told{2}, noon, token(2))
+	publish := wide.Publish("a", told{2}, noon, testkit.Token(2))
 	testkit.WantPricesAnew(t, seed,
 		testkit.Writes("Publish", 1, 1, model.NewPlan(publish)),
 		testkit.Writes("Publish, merged", 1, 1,
-			model.NewPlan(model.Merge(lots.Update("a", bson.D{e("$set", bson.D{e("n", int64(1))})}), publish))),
+			model.NewPlan(model.Merge(lots.Update("a", bson.D{
+				testkit.E("$set", bson.D{testkit.E("n", int64(1))}),
+			}), publish))),
 		testkit.Does("Retry of none", 1, 0, 0, testkit.Doing(wide.Retry("a"))),
 		testkit.Does("a relay with one event", 8, 5, 3, once(&sink{}, func(r *denorm.RelaySpec) { r.Parts = 1 })),
 		testkit.Reads("Depth", 1, wide.Depth()),
@@ -362,19 +367,20 @@ func TestOutboxCosts(t *testing.T) {
 
 // What waits is found by the partial indexes, among thousands of lots.
 func TestOutboxIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, lot{ID: fmt.Sprint("l", i)})
 		}
-		testkit.Seed(t, db, docs{"lots": list})
+		testkit.Seed(t, db, testkit.Docs{"lots": list})
 		if err := testkit.CreateIndexes(t.Context(), db, wide); err != nil {
 			t.Fatal(err)
 		}
 		for n := range 20 {
-			if _, err := wide.Publish(fmt.Sprint("l", n), told{n}, noon, token(n+1)).Run(t.Context(), db); err != nil {
+			if _, err := wide.Publish(fmt.Sprint("l", n), told{n}, noon, testkit.Token(n+1)).
+				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 
 // A store publishes the event of each write, in the same command, with and without transactions.
 func TestOutboxPublishChanges(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	small := denorm.NewOutbox[told](lots, "box", denorm.OutboxSpec{Max: 3})
 	changes := small.PublishChanges(func(before, after *lot) (told, bool) {
 		switch {
@@ -29,7 +29,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 	kept := model.NewStore(model.New("lots", small), lots)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx := model.WithToken(t.Context(), token(1))
+		ctx := model.WithToken(t.Context(), testkit.Token(1))
 		run := func(c model.ChangeOf[model.Stored[lot]], want error) {
 			t.Helper()
 			_, _, err := c.Run(ctx, db)
@@ -39,14 +39,14 @@ func TestOutboxPublishChanges(t *testing.T) {
 		}
 		run(stored.Insert(lot{ID: "a", N: 1}), nil)
 		monitor.Reset()
-		run(stored.Set("a", bson.D{e("n", int64(2))}), nil)
+		run(stored.Set("a", bson.D{testkit.E("n", int64(2))}), nil)
 		if sent := len(monitor.Commands()); sent > 3 { // a tenant's run may ask for the collation
 			t.Errorf("sent %v", monitor.Commands())
 		}
-		run(stored.Set("a", bson.D{e("version", int64(5))}), nil)
-		run(kept.Set("a", bson.D{e("n", int64(3))}), nil)
+		run(stored.Set("a", bson.D{testkit.E("version", int64(5))}), nil)
+		run(kept.Set("a", bson.D{testkit.E("n", int64(3))}), nil)
 		run(stored.Replace(lot{ID: "a", N: 4}), nil)
-		run(stored.Set("a", bson.D{e("n", int64(5))}), model.ErrFull)
+		run(stored.Set("a", bson.D{testkit.E("n", int64(5))}), model.ErrFull)
 		monitor.Reset()
 		run(stored.Delete("a"), model.ErrStale)
 		run(kept.Delete("a"), model.ErrStale)
@@ -67,7 +67,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 			}
 		}
 		if problem := mongotest.Diff([]int{1, 12, 34}, bodies); problem != "" ||
-			got.Box.Events[0].ID.Timestamp() != token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
+			got.Box.Events[0].ID.Timestamp() != testkit.Token(1).Timestamp() || len(seen) != 3 || got.Box.Hash == 0 {
 			t.Errorf("%s %+v", problem, got.Box)
 		}
 		run(kept.Insert(lot{ID: "b", N: 7}), nil)

@@ -34,7 +34,7 @@ func until(t *testing.T, what string, is func() bool) {
 // those of a lot in their order.
 func TestRelayRunners(t *testing.T) {
 	const all, each = 40, 6
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i := range all {
 			lotWith(t, db, fmt.Sprint("l", i), 1, 2)
@@ -116,14 +116,15 @@ func TestRelayRunners(t *testing.T) {
 // A runner that is alone has all parts, and gives half of them to one that joins.
 func TestRelayShares(t *testing.T) {
 	tenancy.Differs(t, "it reads the leases")
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		spec := denorm.RelaySpec{Parts: 6, For: 3 * time.Second, Poll: 10 * time.Millisecond}
 		relay := wide.Relay("shares", spec, func(context.Context, delivery) error { return nil })
 		owners := func() (out []int) {
 			cur, err := db.Collection("docmodel.relays").
 				Find(t.Context(), bson.D{
-					e("owner", bson.D{e("$exists", true)}), e("until", bson.D{e("$gt", time.Now())}),
+					testkit.E("owner", bson.D{testkit.E("$exists", true)}),
+					testkit.E("until", bson.D{testkit.E("$gt", time.Now())}),
 				})
 			if err != nil {
 				t.Fatal(err)
@@ -165,7 +166,7 @@ func TestRelayShares(t *testing.T) {
 
 // What a runner writes that was taken for dead is refused, and its successor has a greater fence.
 func TestRelayFence(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1, 2)
 		spec := denorm.RelaySpec{
@@ -205,8 +206,8 @@ func TestRelayFence(t *testing.T) {
 func loseLeases(t *testing.T, db *mongo.Database) {
 	t.Helper()
 	if _, err := db.Collection("docmodel.relays").
-		UpdateMany(t.Context(), bson.D{e("owner", bson.D{e("$exists", true)})},
-			bson.D{e("$set", bson.D{e("until", time.Unix(0, 0))})}); err != nil {
+		UpdateMany(t.Context(), bson.D{testkit.E("owner", bson.D{testkit.E("$exists", true)})},
+			bson.D{testkit.E("$set", bson.D{testkit.E("until", time.Unix(0, 0))})}); err != nil {
 		t.Error(err)
 	}
 }
@@ -255,7 +256,7 @@ func TestRelaySlow(t *testing.T) {
 
 // A delivery that fails because the lease was lost isn't counted.
 func TestRelayLostLease(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a", 1)
 		spec := denorm.RelaySpec{Once: true, Parts: 1, Attempts: 1, For: time.Second}
@@ -282,7 +283,7 @@ func TestRelayLostLease(t *testing.T) {
 
 // With nothing waiting, a run over many groups costs one command.
 func TestRelayOnceCost(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		lotWith(t, db, "a")
@@ -303,7 +304,7 @@ func TestRelayOnceCost(t *testing.T) {
 
 // Lost leases don't stop a relay: its fences go on above those that documents hold.
 func TestRelayLostLeases(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var s sink
 		for n := range 3 {

@@ -16,14 +16,14 @@ import (
 
 // Every write is served by _id.
 func TestOutlierWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		byID := func(reason string, plans ...model.Plan) {
 			t.Helper()
 			testkit.WantStepsIndexed(t, db, reason, model.IDIndex, plans...)
 		}
-		if err := errors.Join(store(ctx, db, docs{
+		if err := errors.Join(testkit.Store(ctx, db, testkit.Docs{
 			"books": {book{ID: "a"}, book{ID: "b", Buyers: outlierBuyers("1 2 3")}, book{ID: "c"}},
 		}), outlierAppend(ctx, db, buyersOf, "a", "1 2 3"),
 			outlierAppend(ctx, db, buyersOf, "c", "1 2 3")); err != nil {
@@ -33,7 +33,7 @@ func TestOutlierWritesIndexed(t *testing.T) {
 			testkit.PlanOf(t, db, buyersOf.Remove("a", "1")),
 			testkit.PlanOf(t, db, buyersOf.Remove("a", "3")), buyersOf.Delete("a"))
 		raw, err := (&model.Find[bson.Raw]{
-			Query: model.Query{Collection: "books", Filter: bson.D{e("_id", "b")}},
+			Query: model.Query{Collection: "books", Filter: bson.D{testkit.E("_id", "b")}},
 		}).All(ctx, db)
 		if err != nil {
 			t.Fatal(err)
@@ -43,27 +43,29 @@ func TestOutlierWritesIndexed(t *testing.T) {
 			t.Fatal(err)
 		}
 		byID("Outlier.Split", split)
-		if err := errors.Join(updates(ctx, db, "books", "a", bson.D{e("$unset", bson.D{e("extras", "")})}),
+		if err := errors.Join(testkit.Updates(ctx, db, "books", "a", bson.D{
+			testkit.E("$unset", bson.D{testkit.E("extras", "")}),
+		}),
 			outlierPush(ctx, db, "c", "7 8 9")); err != nil {
 			t.Fatal(err)
 		}
-		byID("Outlier.Checks", mended(t, db, buyersOf.Checks()[:1])...)
+		byID("Outlier.Checks", testkit.Mended(t, db, buyersOf.Checks()[:1])...)
 		byID("Outlier.Settle", outlierCrowd(t, db, buyersOf))
-		mustExec(t, db, model.NewPlan(books.Delete("c")))
-		byID("Outlier.Checks of orphans", mended(t, db, buyersOf.Checks()[2:])...)
+		testkit.MustExec(t, db, model.NewPlan(books.Delete("c")))
+		byID("Outlier.Checks of orphans", testkit.Mended(t, db, buyersOf.Checks()[2:])...)
 	})
 }
 
 // What each operation costs that no other test measures.
 func TestOutlierPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	crowd := func(ctx context.Context, db *mongo.Database) error {
-		err := store(ctx, db, docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}})
+		err := testkit.Store(ctx, db, testkit.Docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}})
 		for _, id := range []string{"a", "b", "c"} {
 			err = errors.Join(err, outlierAppend(ctx, db, buyersOf, id, "1 2 3 4 5 6"))
 		}
 		return errors.Join(err, outlierPush(ctx, db, "b", "7 8 9 10"),
-			updates(ctx, db, "books", "c", bson.D{e("$unset", bson.D{e("extras", "")})}))
+			testkit.Updates(ctx, db, "books", "c", bson.D{testkit.E("$unset", bson.D{testkit.E("extras", "")})}))
 	}
 	testkit.WantPrices(t, crowd,
 		testkit.Reads("Holding", 1, buyersOf.Holding("a", "5")),
@@ -72,9 +74,9 @@ func TestOutlierPrices(t *testing.T) {
 		testkit.Reads("Outliers", 2, withFlag()), testkit.Reads("Checks", 1, buyersOf.Checks()[0].Find()),
 		testkit.Reads("Checks of arrays", 1, buyersOf.Checks()[1].Find()), testkit.Mending(1, 1, buyersOf.Checks()[0]),
 		// The batch, two new overflow documents, the owner, and two to find the end.
-		testkit.Does("Settle", 6, 3, 1, inBatchesOf(10, buyersOf.Settle())),
+		testkit.Does("Settle", 6, 3, 1, testkit.InBatchesOf(10, buyersOf.Settle())),
 		testkit.Does("a deletion", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(books.Delete("a")))
+			return testkit.Exec(ctx, db, model.NewPlan(books.Delete("a")))
 		}),
 		testkit.Reads("Checks of orphans", 2, buyersOf.Checks()[2].Find()), testkit.Mending(1, 2, buyersOf.Checks()[2]),
 	)
@@ -82,21 +84,25 @@ func TestOutlierPrices(t *testing.T) {
 
 // A repair of outliers sets flags and deletes what a Split has left; overflow of nobody is deleted page by page.
 func TestOutlierRepairFaults(t *testing.T) {
-	parallel(t)
-	runFaults(t, map[string]modeltest.FaultCase{
+	testkit.Parallel(t)
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{
 		"repair": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
 				split := books.Insert(book{ID: "left", Buyers: outlierBuyers("1 2 3 4 5 6 7")})
-				err := errors.Join(exec(ctx, db, model.NewPlan(split)), outlierSplitCut(ctx, db))
+				err := errors.Join(testkit.Exec(ctx, db, model.NewPlan(split)), outlierSplitCut(ctx, db))
 				for _, id := range []string{"a", "b"} {
-					err = errors.Join(err, exec(ctx, db, model.NewPlan(books.Insert(book{ID: id}))),
+					err = errors.Join(err, testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: id}))),
 						outlierAppend(ctx, db, buyersOf, id, "1 2 3 4"),
-						updates(ctx, db, "books", id, bson.D{e("$unset", bson.D{e("extras", "")})}))
+						testkit.Updates(ctx, db, "books", id, bson.D{
+							testkit.E("$unset", bson.D{testkit.E("extras", "")}),
+						}))
 				}
 				return errors.Join(err,
-					updates(ctx, db, "books", "left", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})}))
+					testkit.Updates(ctx, db, "books", "left", bson.D{
+						testkit.E("$pull", bson.D{testkit.E("buyers", bson.D{testkit.E("id", "1")})}),
+					}))
 			},
-			Run: inTurn(outlierMend, func(ctx context.Context, db *mongo.Database) error {
+			Run: testkit.InTurn(outlierMend, func(ctx context.Context, db *mongo.Database) error {
 				return outlierSplit(ctx, db, buyersOf)
 			}),
 			Check: func(t testing.TB, db *mongo.Database) {
@@ -107,12 +113,12 @@ func TestOutlierRepairFaults(t *testing.T) {
 		},
 		"orphans": {
 			Seed: func(ctx context.Context, db *mongo.Database) error {
-				err := exec(ctx, db, books.InsertMany([]book{{ID: "a"}, {ID: "b"}}))
+				err := testkit.Exec(ctx, db, books.InsertMany([]book{{ID: "a"}, {ID: "b"}}))
 				return errors.Join(err, outlierAppend(ctx, db, buyersOf, "a", "1 2 3 4 5 6"),
 					outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
-					exec(ctx, db, model.NewPlan(books.Delete("a"))))
+					testkit.Exec(ctx, db, model.NewPlan(books.Delete("a"))))
 			},
-			Run: checkJob(buyersOf.Checks()[2]),
+			Run: testkit.CheckJob(buyersOf.Checks()[2]),
 			Check: func(t testing.TB, db *mongo.Database) {
 				wantOutlier(t, db, buyersOf, "b", "1 2 3")
 				if n, err := moreBuyers.Find(nil).Count(t.Context(), db); n != 1 || err != nil {
@@ -134,5 +140,5 @@ func outlierSplitCut(ctx context.Context, db *mongo.Database) error {
 		return err
 	}
 	plan.Steps = slices.DeleteFunc(plan.Steps, func(s model.Step) bool { return s.(model.Write).Collection == "books" })
-	return exec(ctx, db, plan)
+	return testkit.Exec(ctx, db, plan)
 }

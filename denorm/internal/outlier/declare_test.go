@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 func TestOutlierDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	spec := denorm.OutlierSpec{Max: 2, Flag: "extras"}
 	type shelf struct {
 		ID    string `bson:"_id"`
@@ -63,9 +64,9 @@ func TestOutlierDeclarations(t *testing.T) {
 }
 
 func TestOutlierRefusals(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, buyersOf.Checks(), 3)
-	wantRefusedFindings(t, buyersOf.Checks()...)
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, buyersOf.Checks(), 3)
+	testkit.WantRefusedFindings(t, buyersOf.Checks()...)
 	if age := buyersOf.Checks()[0].Age; age != time.Minute {
 		t.Errorf("what an append or a Split under way looks like is mended after %v", age)
 	}
@@ -84,7 +85,7 @@ func TestOutlierRefusals(t *testing.T) {
 		"holding without a Key": outlierPlain.Holding("a", "x").Err,
 		"none of the faults": buyersOf.Checks()[0].Mend([]model.Finding{{
 			Check:  buyersOf.Checks()[0].Name,
-			Detail: marshal(bson.D{e("_id", "a"), e("fault", "x")}),
+			Detail: testkit.Marshal(bson.D{testkit.E("_id", "a"), testkit.E("fault", "x")}),
 		}}).Err(),
 	} {
 		var bad *model.ValueError

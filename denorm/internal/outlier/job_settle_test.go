@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -22,10 +23,10 @@ func outlierSettle(ctx context.Context, db *mongo.Database, x *outlier) error {
 
 // What other code pushed though there was overflow goes to its end, from any cut.
 func TestOutlierSettleFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))),
+			return errors.Join(testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))),
 				outlierAppend(ctx, db, buyersOf, "b", "1 2 3"), outlierPush(ctx, db, "b", "6 7 8 9"))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error { return outlierSettle(ctx, db, buyersOf) },
@@ -39,13 +40,13 @@ func TestOutlierSettleFaults(t *testing.T) {
 // Of random owners, split, appended to and pushed into past the technique, each element is there once afterwards,
 // whichever part of the job ran before, and whatever was appended or pushed meanwhile.
 func TestOutlierSettle(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for seedOf := range uint64(8) {
 			r := rand.New(rand.NewPCG(seedOf, 1))
 			x := []*outlier{buyersOf, outlierBytes}[seedOf%2]
-			seed(t, db, docs{"books": nil, "buyers": nil})
+			testkit.Seed(t, db, testkit.Docs{"books": nil, "buyers": nil})
 			wants := map[string]int{}
 			n := 0
 			some := func(atMost int) string {
@@ -71,7 +72,7 @@ func TestOutlierSettle(t *testing.T) {
 			}
 			for i := range 6 {
 				id := fmt.Sprintf("b%d", i)
-				mustExec(t, db, model.NewPlan(books.Insert(book{ID: id})))
+				testkit.MustExec(t, db, model.NewPlan(books.Insert(book{ID: id})))
 				add(id, some(15), appending)
 				if b, err := books.ByID(id).One(ctx, db); err != nil || !b.Extras {
 					continue // pushes past Max are for Split
@@ -79,7 +80,7 @@ func TestOutlierSettle(t *testing.T) {
 				add(id, some(12), outlierPush)
 			}
 			plan := outlierCrowd(t, db, x)
-			mustExec(t, db, outlierUpTo(plan, r.IntN(len(plan.Steps)+1)))
+			testkit.MustExec(t, db, outlierUpTo(plan, r.IntN(len(plan.Steps)+1)))
 			for i := range 6 {
 				if id := fmt.Sprintf("b%d", i); wants[id] > 12 {
 					add(id, some(2), appending)
@@ -118,7 +119,7 @@ func outlierCrowd(t testing.TB, db *mongo.Database, x *outlier) model.Plan {
 	j := x.Settle()
 	read, err := (&model.Aggregate[bson.Raw]{Aggregation: model.Aggregation{
 		Collection: j.Stages[0].Collection,
-		Pipeline:   append(mongo.Pipeline{{e("$match", j.Stages[0].Filter)}}, j.Stages[0].Pipeline...),
+		Pipeline:   append(mongo.Pipeline{{testkit.E("$match", j.Stages[0].Filter)}}, j.Stages[0].Pipeline...),
 	}}).All(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -131,14 +132,14 @@ func outlierCrowd(t testing.TB, db *mongo.Database, x *outlier) model.Plan {
 }
 
 func TestOutlierSettleRefused(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	if err := outlierPlain.Settle().Err; !errors.As(err, new(*model.ValueError)) {
 		t.Errorf("without a Key: %v", err)
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, other := range []string{"3", "1"} { // in the overflow, and in the array
-			seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
+			testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b"}}, "buyers": nil})
 			if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3"),
 				outlierPush(ctx, db, "b", other)); err != nil {
 				t.Fatal(err)
@@ -154,8 +155,10 @@ func TestOutlierSettleRefused(t *testing.T) {
 			if _, err := late.Run(ctx, db); !errors.Is(err, model.ErrStale) {
 				t.Errorf("a late one: %v", err)
 			}
-			mustExec(t, db,
-				model.NewPlan(books.Update("b", bson.D{e("$push", bson.D{e("buyers", buyer{ID: other, Paid: 77})})})))
+			testkit.MustExec(t, db,
+				model.NewPlan(books.Update("b", bson.D{
+					testkit.E("$push", bson.D{testkit.E("buyers", buyer{ID: other, Paid: 77})}),
+				})))
 			var refused *model.ValueError
 			if err := outlierSettle(ctx, db, buyersOf); !errors.As(err, &refused) || refused.Field != "buyers.2" {
 				t.Errorf("with other fields: %v", err)
@@ -163,7 +166,7 @@ func TestOutlierSettleRefused(t *testing.T) {
 			wantOutlierDrift(t, db, buyersOf, "b oversized")
 		}
 		// A page that somebody else began meanwhile isn't written over.
-		seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
+		testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b"}}, "buyers": nil})
 		if err := errors.Join(outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5"),
 			outlierPush(ctx, db, "b", "7 8")); err != nil {
 			t.Fatal(err)
@@ -173,7 +176,7 @@ func TestOutlierSettleRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := late.Run(ctx, db)
-		wantErrorText(t, err, model.ErrStale, "stored overflow")
+		testkit.WantErrorText(t, err, model.ErrStale, "stored overflow")
 		if err := outlierSettle(ctx, db, buyersOf); err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,7 @@ func TestOutlierLives(t *testing.T) {
 	tenancy.Differs(t, "an _id that is marked as deleted can't be inserted again")
 	runs := map[string]func(ctx context.Context, db model.DB) error{
 		"insert": func(ctx context.Context, db model.DB) error {
-			return exec(ctx, db, model.NewPlan(books.Insert(book{ID: "a"})))
+			return testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: "a"})))
 		},
 		"delete": func(ctx context.Context, db model.DB) error {
 			p := buyersOf.Delete("a")
@@ -28,7 +28,7 @@ func TestOutlierLives(t *testing.T) {
 				_, err := p.RunTx(ctx, db)
 				return err
 			}
-			return exec(ctx, db, p)
+			return testkit.Exec(ctx, db, p)
 		},
 	}
 	for _, id := range []string{"p", "q", "r", "x"} {
@@ -37,13 +37,13 @@ func TestOutlierLives(t *testing.T) {
 			return err
 		}
 	}
-	plain := func(name string) operation {
-		return operation{
+	plain := func(name string) testkit.Operation {
+		return testkit.Operation{
 			Name: name,
 			Run:  func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error { return runs[name](ctx, db) },
 		}
 	}
-	inTx := func(name string) operation {
+	inTx := func(name string) testkit.Operation {
 		return testkit.InTx(name, func(ctx context.Context, db model.DB, _ bson.ObjectID) error {
 			return runs[name](ctx, db)
 		})
@@ -59,7 +59,7 @@ func TestOutlierLives(t *testing.T) {
 		life("delete", "insert", "append p", "append q", "append r"),
 	}
 	for _, stored := range []string{"u", "u v", "u v w", "u v w 1 2"} {
-		seed := inTurn(testkit.Stored(docs{"books": {book{ID: "a"}}, "buyers": nil}),
+		seed := testkit.InTurn(testkit.Stored(testkit.Docs{"books": {book{ID: "a"}}, "buyers": nil}),
 			func(ctx context.Context, db *mongo.Database) error {
 				return outlierAppend(ctx, db, buyersOf, "a", stored)
 			})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -56,7 +57,7 @@ var (
 
 // withFlag is the query of the owners that have overflow.
 func withFlag() *model.Find[book] {
-	return books.Find(bson.D{e("extras", true)}).Sorted(bson.D{e("_id", 1)})
+	return books.Find(bson.D{testkit.E("extras", true)}).Sorted(bson.D{testkit.E("_id", 1)})
 }
 
 func outlierBuyers(ids string) (out []buyer) {
@@ -87,9 +88,9 @@ func outlierSplit(ctx context.Context, db *mongo.Database, x *outlier) error {
 
 // outlierPush is other code, which knows nothing of overflow.
 func outlierPush(ctx context.Context, db *mongo.Database, id, buyers string) error {
-	return exec(ctx, db,
+	return testkit.Exec(ctx, db,
 		model.NewPlan(books.Update(id, bson.D{
-			e("$push", bson.D{e("buyers", bson.D{e("$each", outlierBuyers(buyers))})}),
+			testkit.E("$push", bson.D{testkit.E("buyers", bson.D{testkit.E("$each", outlierBuyers(buyers))})}),
 		})))
 }
 
@@ -146,7 +147,7 @@ func wantOutlierDrift(t testing.TB, db *mongo.Database, x *outlier, want ...stri
 	t.Helper()
 	var got []string
 	for _, c := range x.Checks()[:2] {
-		found, _ := findingsOf(t, db, c)
+		found, _ := testkit.FindingsOf(t, db, c)
 		for _, f := range found {
 			fault, _, _ := strings.Cut(f.Problem, ":")
 			got = append(got, f.ID.StringValue()+" "+fault)
@@ -160,12 +161,12 @@ func wantOutlierDrift(t testing.TB, db *mongo.Database, x *outlier, want ...stri
 
 // Whatever is appended and removed, by whichever bound, the elements are those of a list in memory, in its order.
 func TestOutlierProperty(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for n, x := range []*outlier{buyersOf, outlierBytes, buyersOf} {
 			r := rand.New(rand.NewPCG(uint64(n), 7))
 			ids := []string{"a", "a#", "$where"}
-			seed(t, db, docs{
+			testkit.Seed(t, db, testkit.Docs{
 				"books":  {book{ID: ids[0]}, book{ID: ids[1], Buyers: []buyer{}}, book{ID: ids[2]}},
 				"buyers": nil,
 			})
@@ -213,11 +214,11 @@ func TestOutlierProperty(t *testing.T) {
 
 // Of 32 that append at once none is lost and none comes twice, with and without a key.
 func TestOutlierWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for name, x := range map[string]*outlier{"key": buyersOf, "no key": outlierPlain, "bytes": outlierBytes} {
 			t.Run(name, func(t *testing.T) {
-				seed(t, db, docs{"books": {book{ID: "a"}}, "buyers": nil})
+				testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "a"}}, "buyers": nil})
 				var wait sync.WaitGroup
 				var want []string
 				for w := range 32 {
@@ -250,7 +251,7 @@ func TestOutlierWriters(t *testing.T) {
 
 // An append, a removal, a deletion and a Split can be cut anywhere and run again.
 func TestOutlierFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		name   string
 		x      *outlier
@@ -314,7 +315,7 @@ func TestOutlierFaults(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					err := exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
+					err := testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
 					if c.before == "" {
 						return errors.Join(err, outlierPush(ctx, db, "b", c.want))
 					}
@@ -328,10 +329,12 @@ func TestOutlierFaults(t *testing.T) {
 	t.Run("delete", func(t *testing.T) {
 		modeltest.FaultMatrix(t, modeltest.FaultCase{
 			Seed: func(ctx context.Context, db *mongo.Database) error {
-				return errors.Join(exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))),
+				return errors.Join(testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"}))),
 					outlierAppend(ctx, db, buyersOf, "b", "1 2 3 4 5 6 7"))
 			},
-			Run: func(ctx context.Context, db *mongo.Database) error { return exec(ctx, db, buyersOf.Delete("b")) },
+			Run: func(ctx context.Context, db *mongo.Database) error {
+				return testkit.Exec(ctx, db, buyersOf.Delete("b"))
+			},
 			Check: func(t testing.TB, db *mongo.Database) {
 				if n, err := moreBuyers.Find(nil).Count(context.Background(), db); n != 0 || err != nil {
 					t.Errorf("%d pages, %v", n, err)
@@ -344,30 +347,34 @@ func TestOutlierFaults(t *testing.T) {
 // Two operations in every order of their commands: each element is there once, in an order that both could have been
 // in.
 func TestOutlierInterleaved(t *testing.T) {
-	parallel(t)
-	add := func(id string) operation {
-		return operation{
+	testkit.Parallel(t)
+	add := func(id string) testkit.Operation {
+		return testkit.Operation{
 			Name: "append " + id,
 			Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 				return outlierAppend(ctx, db, buyersOf, "b", id)
 			},
 		}
 	}
-	remove := func(id string) operation {
-		return operation{
+	remove := func(id string) testkit.Operation {
+		return testkit.Operation{
 			Name: "remove " + id,
 			Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 				return outlierRemove(ctx, db, buyersOf, "b", id)
 			},
 		}
 	}
-	split := operation{Name: "split", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
-		return outlierSplit(ctx, db, buyersOf)
-	}}
-	push := operation{Name: "push", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+	split := testkit.Operation{
+		Name: "split",
+		Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
+			return outlierSplit(ctx, db, buyersOf)
+		},
+	}
+	push := testkit.Operation{Name: "push", Run: func(ctx context.Context, db *mongo.Database, _ bson.ObjectID) error {
 		// Other code, to which the flag says that the array is closed.
-		r, err := db.Collection("books").UpdateOne(ctx, bson.D{e("_id", "b"), e("extras", bson.D{e("$ne", true)})},
-			bson.D{e("$push", bson.D{e("buyers", buyer{ID: "x"})})})
+		r, err := db.Collection("books").
+			UpdateOne(ctx, bson.D{testkit.E("_id", "b"), testkit.E("extras", bson.D{testkit.E("$ne", true)})},
+				bson.D{testkit.E("$push", bson.D{testkit.E("buyers", buyer{ID: "x"})})})
 		if err == nil && r.MatchedCount == 0 {
 			err = denorm.ErrUnsound // it does nothing
 		}
@@ -376,7 +383,7 @@ func TestOutlierInterleaved(t *testing.T) {
 	for _, c := range []struct {
 		before string
 		pushed bool
-		a, b   operation
+		a, b   testkit.Operation
 		want   []string // that may come out; where pushed, the first if b succeeds, and the other if it can do nothing
 	}{
 		{"1", false, add("x"), add("y"), []string{"1 x y", "1 y x"}},
@@ -397,20 +404,20 @@ func TestOutlierInterleaved(t *testing.T) {
 				t.Parallel()
 			}
 			match := mongotest.All
-			if !everyPair {
+			if !testkit.EveryPair {
 				match = mongotest.Writes
 			}
 			modeltest.Interleave(t, modeltest.InterleaveCase{
 				Sample: 3, Match: match,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
-					err := exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
+					err := testkit.Exec(ctx, db, model.NewPlan(books.Insert(book{ID: "b"})))
 					if c.pushed {
 						return errors.Join(err, outlierPush(ctx, db, "b", c.before))
 					}
 					return errors.Join(err, outlierAppend(ctx, db, buyersOf, "b", c.before))
 				},
-				A: func(ctx context.Context, db *mongo.Database) error { return c.a.Run(ctx, db, token(1)) },
-				B: func(ctx context.Context, db *mongo.Database) error { return c.b.Run(ctx, db, token(2)) },
+				A: func(ctx context.Context, db *mongo.Database) error { return c.a.Run(ctx, db, testkit.Token(1)) },
+				B: func(ctx context.Context, db *mongo.Database) error { return c.b.Run(ctx, db, testkit.Token(2)) },
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 					if err := errors.Join(errA, errB); err != nil && !errors.Is(err, denorm.ErrUnsound) {
 						t.Error(err)

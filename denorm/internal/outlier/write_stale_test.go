@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -20,7 +21,7 @@ import (
 func outlierPlanned(t testing.TB, db *mongo.Database, x *outlier, id string) model.Plan {
 	t.Helper()
 	doc, err := (&model.Find[bson.Raw]{
-		Query: model.Query{Collection: "books", Filter: bson.D{e("_id", id)}},
+		Query: model.Query{Collection: "books", Filter: bson.D{testkit.E("_id", id)}},
 	}).One(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func outlierUpTo(p model.Plan, n int) model.Plan { return model.NewPlan(p.Steps[
 
 // A plan that was decided before others wrote puts no element where another one is, and none in twice.
 func TestOutlierStale(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason, read, before, remove, then string // read is what the owner has when the plan is decided
@@ -54,7 +55,7 @@ func TestOutlierStale(t *testing.T) {
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				add := buyersOf.Append("b", buyer{ID: "x", Paid: 1})
-				seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
+				testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b"}}, "buyers": nil})
 				if err := outlierAppend(t.Context(), db, buyersOf, "b", c.read); err != nil {
 					t.Fatal(err)
 				}
@@ -62,7 +63,7 @@ func TestOutlierStale(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
+				testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b"}}, "buyers": nil})
 				err = outlierAppend(t.Context(), db, buyersOf, "b", c.before)
 				if c.remove != "" {
 					err = errors.Join(err, outlierRemove(t.Context(), db, buyersOf, "b", c.remove))
@@ -70,32 +71,39 @@ func TestOutlierStale(t *testing.T) {
 				if err = errors.Join(err, outlierAppend(t.Context(), db, buyersOf, "b", c.then)); err != nil {
 					t.Fatal(err)
 				}
-				wantError(t, exec(t.Context(), db, p), c.want)
+				testkit.WantError(t, testkit.Exec(t.Context(), db, p), c.want)
 				wantOutlier(t, db, buyersOf, "b", c.after)
 			})
 		}
 		t.Run("bytes that are gone", func(t *testing.T) {
 			add := outlierBytes.Append("b", buyer{ID: "x", Paid: 1})
-			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1")}}, "buyers": nil})
-			p, err := add.Plan(t.Context(), db)
+			testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b", Buyers: outlierBuyers("1")}}, "buyers": nil})
+			read, err := add.Read(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
-			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2")}}, "buyers": nil})
-			wantError(t, exec(t.Context(), db, p), model.ErrStale)
+			p, err := add.Decide(read)
+			if err != nil {
+				t.Fatal(err)
+			}
+			testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2")}}, "buyers": nil})
+			testkit.WantError(t, testkit.Exec(t.Context(), db, p), model.ErrStale)
 		})
 	})
 }
 
 // A Split that was cut goes on when the array has grown, and one that is late does no harm.
 func TestOutlierSplitGrown(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for cut := range 4 {
 			for _, x := range []*outlier{buyersOf, outlierPlain} {
-				seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}}, "buyers": nil})
+				testkit.Seed(t, db, testkit.Docs{
+					"books":  {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}},
+					"buyers": nil,
+				})
 				late := outlierPlanned(t, db, x, "b")
-				mustExec(t, db, outlierUpTo(late, min(cut, 2)))
+				testkit.MustExec(t, db, outlierUpTo(late, min(cut, 2)))
 				if err := outlierPush(t.Context(), db, "b", "8 9"); err != nil {
 					t.Fatal(err)
 				}
@@ -107,9 +115,9 @@ func TestOutlierSplitGrown(t *testing.T) {
 					t.Errorf("while it is split: %v, %v", list, err)
 				}
 				if cut == 3 { // another one meets it: what it writes of a shorter array is refused
-					mustExec(t, db, outlierUpTo(outlierPlanned(t, db, x, "b"), 3))
+					testkit.MustExec(t, db, outlierUpTo(outlierPlanned(t, db, x, "b"), 3))
 					_, err := late.Run(t.Context(), db)
-					wantErrorText(t, err, model.ErrStale, "stored overflow")
+					testkit.WantErrorText(t, err, model.ErrStale, "stored overflow")
 				}
 				if err := outlierSplit(t.Context(), db, x); err != nil {
 					t.Fatal(err)
@@ -124,7 +132,7 @@ func TestOutlierSplitGrown(t *testing.T) {
 					}
 				}
 				_, err := late.Run(t.Context(), db)
-				wantErrorText(t, err, model.ErrStale, "stored overflow")
+				testkit.WantErrorText(t, err, model.ErrStale, "stored overflow")
 				wantOutlier(t, db, x, "b", map[bool]string{
 					false: "1 2 3 4 5 6 7 8 9 x", true: "1 2 3 5 6 7 8 9 x",
 				}[x == buyersOf])
@@ -137,17 +145,17 @@ func TestOutlierSplitGrown(t *testing.T) {
 func outlierMend(ctx context.Context, db *mongo.Database) error {
 	c := buyersOf.Checks()[0]
 	c.Age = 0
-	return checkJob(c)(ctx, db)
+	return testkit.CheckJob(c)(ctx, db)
 }
 
 // What other code does past the technique is found completely, and mended where that loses nothing.
 func TestOutlierDrift(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		seed(t, db, docs{"books": nil, "buyers": nil})
+		testkit.Seed(t, db, testkit.Docs{"books": nil, "buyers": nil})
 		for _, id := range []string{"few", "cut", "grown", "lost", "over", "shrunk", "short", "whole"} {
-			mustExec(t, db, model.NewPlan(books.Insert(book{ID: id, Title: "kept"})))
+			testkit.MustExec(t, db, model.NewPlan(books.Insert(book{ID: id, Title: "kept"})))
 		}
 		push := func(id, list string) {
 			t.Helper()
@@ -155,7 +163,7 @@ func TestOutlierDrift(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		update := func(id string, u bson.D) { t.Helper(); mustExec(t, db, model.NewPlan(books.Update(id, u))) }
+		update := func(id string, u bson.D) { t.Helper(); testkit.MustExec(t, db, model.NewPlan(books.Update(id, u))) }
 		appendTo := func(id, list string) {
 			t.Helper()
 			if err := outlierAppend(ctx, db, buyersOf, id, list); err != nil {
@@ -166,21 +174,21 @@ func TestOutlierDrift(t *testing.T) {
 		appendTo("whole", "1 2 3 4")
 		push("grown", "1 2 3 4 5 6 7")
 		push("cut", "1 2 3 4 5 6 7")
-		mustExec(t, db, outlierUpTo(outlierPlanned(t, db, buyersOf, "cut"), 1))
+		testkit.MustExec(t, db, outlierUpTo(outlierPlanned(t, db, buyersOf, "cut"), 1))
 		appendTo("lost", "1 2 3 4")
-		update("lost", bson.D{e("$unset", bson.D{e("extras", "")})})
+		update("lost", bson.D{testkit.E("$unset", bson.D{testkit.E("extras", "")})})
 		appendTo("over", "1 2 3")
 		push("over", "8 9")
 		for _, id := range []string{"shrunk", "short"} {
 			push(id, "1 2 3 4 5 6 7")
-			mustExec(t, db, outlierUpTo(outlierPlanned(t, db, buyersOf, id), 2))
+			testkit.MustExec(t, db, outlierUpTo(outlierPlanned(t, db, buyersOf, id), 2))
 		}
-		update("shrunk", bson.D{e("$pull", bson.D{e("buyers", bson.D{e("id", "1")})})})
+		update("shrunk", bson.D{testkit.E("$pull", bson.D{testkit.E("buyers", bson.D{testkit.E("id", "1")})})})
 		// by a person, who took the rest out
-		update("short", bson.D{e("$set", bson.D{e("buyers", outlierBuyers("1 7"))})})
+		update("short", bson.D{testkit.E("$set", bson.D{testkit.E("buyers", outlierBuyers("1 7"))})})
 		wantOutlierDrift(t, db, buyersOf, "cut unsplit", "grown unsplit", "lost unflagged", "over oversized",
 			"short unflagged", "shrunk leftover")
-		if _, said := findingsOf(t, db, buyersOf.Checks()[1]); !slices.Equal(said, []string{
+		if _, said := testkit.FindingsOf(t, db, buyersOf.Checks()[1]); !slices.Equal(said, []string{
 			"books 'cut': unsplit: its array holds 7 elements, and there are overflow documents without the flag: 1",
 			"books 'grown': unsplit: its array holds 7 elements",
 			"books 'over': oversized: its array holds 4 elements although there is overflow",
@@ -192,12 +200,13 @@ func TestOutlierDrift(t *testing.T) {
 		}
 
 		for _, id := range []string{"cut", "grown", "shrunk"} {
-			wantErrorText(t, outlierAppend(ctx, db, buyersOf, id, "x"), denorm.ErrUnsound, "Outlier.Split")
-			wantErrorText(t, outlierRemove(ctx, db, buyersOf, id, "3"), denorm.ErrUnsound, "Outlier.Split")
+			testkit.WantErrorText(t, outlierAppend(ctx, db, buyersOf, id, "x"), denorm.ErrUnsound, "Outlier.Split")
+			testkit.WantErrorText(t, outlierRemove(ctx, db, buyersOf, id, "3"), denorm.ErrUnsound, "Outlier.Split")
 		}
-		wantErrorText(t, outlierAppend(ctx, db, buyersOf, "lost", "x"), denorm.ErrUnsound, "Outlier.Checks")
-		wantErrorText(t, outlierRemove(ctx, db, buyersOf, "lost", "9"), denorm.ErrUnsound, "Outlier.Checks")
-		wantErrorText(t, outlierSplit(ctx, db, buyersOf), model.ErrStale, "stored overflow") // of the shrunk one
+		testkit.WantErrorText(t, outlierAppend(ctx, db, buyersOf, "lost", "x"), denorm.ErrUnsound, "Outlier.Checks")
+		testkit.WantErrorText(t, outlierRemove(ctx, db, buyersOf, "lost", "9"), denorm.ErrUnsound, "Outlier.Checks")
+		// of the shrunk one
+		testkit.WantErrorText(t, outlierSplit(ctx, db, buyersOf), model.ErrStale, "stored overflow")
 		for range 2 {
 			if err := outlierMend(ctx, db); err != nil {
 				t.Fatal(err)
@@ -220,7 +229,7 @@ func TestOutlierDrift(t *testing.T) {
 				t.Errorf("%s has %v, %v", id, list, err)
 			}
 		}
-		if n, err := books.Find(bson.D{e("title", "kept")}).Count(ctx, db); n != 8 || err != nil {
+		if n, err := books.Find(bson.D{testkit.E("title", "kept")}).Count(ctx, db); n != 8 || err != nil {
 			t.Errorf("%d books as they were, %v", n, err)
 		}
 	})
@@ -228,14 +237,14 @@ func TestOutlierDrift(t *testing.T) {
 
 // Flags that get lost at random are all found, and nothing else; repaired, all is as it was.
 func TestOutlierFlagsLost(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"books": nil, "buyers": nil})
+		testkit.Seed(t, db, testkit.Docs{"books": nil, "buyers": nil})
 		r := rand.New(rand.NewPCG(5, 5))
 		var lost, all []string
 		for n := range 20 {
 			id := fmt.Sprintf("b%02d", n)
-			mustExec(t, db, model.NewPlan(books.Insert(book{ID: id})))
+			testkit.MustExec(t, db, model.NewPlan(books.Insert(book{ID: id})))
 			list := "1 2 3 4 5 6 7"[:1+2*r.IntN(7)]
 			if n%2 == 0 {
 				if err := outlierAppend(t.Context(), db, buyersOf, id, list); err != nil {
@@ -247,7 +256,8 @@ func TestOutlierFlagsLost(t *testing.T) {
 			}
 			all = append(all, list)
 			if r.IntN(2) == 0 {
-				mustExec(t, db, model.NewPlan(books.Update(id, bson.D{e("$set", bson.D{e("extras", false)})})))
+				testkit.MustExec(t, db,
+					model.NewPlan(books.Update(id, bson.D{testkit.E("$set", bson.D{testkit.E("extras", false)})})))
 				if len(list) > 3 {
 					lost = append(lost, id+" unflagged")
 				}
@@ -265,46 +275,46 @@ func TestOutlierFlagsLost(t *testing.T) {
 
 // Overflow whose owner is gone is found, and deleted only if nothing came to it since.
 func TestOutlierOrphans(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}, "buyers": nil})
+		testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "a"}, book{ID: "b"}, book{ID: "c"}}, "buyers": nil})
 		for _, id := range []string{"a", "b", "c"} {
 			if err := outlierAppend(t.Context(), db, buyersOf, id, "1 2 3 4 5 6"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		mustExec(t, db, model.NewPlan(books.Delete("a"), books.Delete("c")))
+		testkit.MustExec(t, db, model.NewPlan(books.Delete("a"), books.Delete("c")))
 		check := buyersOf.Checks()[2]
-		found, got := findingsOf(t, db, check)
+		found, got := testkit.FindingsOf(t, db, check)
 		if want := []string{
 			"buyers 'a#0000000000': the owner 'a' doesn't exist", "buyers 'a#0000000001': the owner 'a' doesn't exist",
 			"buyers 'c#0000000000': the owner 'c' doesn't exist", "buyers 'c#0000000001': the owner 'c' doesn't exist",
 		}; !slices.Equal(got, want) {
 			t.Fatalf("%q", got)
 		}
-		mustExec(t, db, model.NewPlan(buyerPages.AppendTo("c", 1, buyer{ID: "new"})))
-		mustExec(t, db, check.Mend(found))
-		left, said := findingsOf(t, db, check)
+		testkit.MustExec(t, db, model.NewPlan(buyerPages.AppendTo("c", 1, buyer{ID: "new"})))
+		testkit.MustExec(t, db, check.Mend(found))
+		left, said := testkit.FindingsOf(t, db, check)
 		if len(left) != 1 || left[0].ID.StringValue() != "c#0000000001" || left[0].Detail.Lookup("n").AsInt64() != 2 {
 			t.Errorf("%q", said)
 		}
 		wantOutlier(t, db, buyersOf, "b", "1 2 3 4 5 6")
-		seed(t, db, docs{
+		testkit.Seed(t, db, testkit.Docs{
 			"buyers": {
-				bson.D{e("_id", "x#0"), e("key", "x")},
-				bson.D{e("_id", 5), e("key", "y"), e("n", "many"), e("bytes", nil)},
+				bson.D{testkit.E("_id", "x#0"), testkit.E("key", "x")},
+				bson.D{testkit.E("_id", 5), testkit.E("key", "y"), testkit.E("n", "many"), testkit.E("bytes", nil)},
 			},
 		})
-		if err := checkJob(check)(t.Context(), db); err != nil { // other code's, without counts
+		if err := testkit.CheckJob(check)(t.Context(), db); err != nil { // other code's, without counts
 			t.Error(err)
 		}
-		wantDocs(t, db, docs{"buyers": {}})
+		testkit.WantDocs(t, db, testkit.Docs{"buyers": {}})
 	})
 }
 
 // What each operation costs is what its documentation says.
 func TestOutlierCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		add := func(x *outlier, id string) func(context.Context) error {
@@ -346,7 +356,7 @@ func TestOutlierCosts(t *testing.T) {
 			},
 			{
 				reason: "delete", before: "1 2 3", want: model.Cost{Commands: 2, Written: 2},
-				run: func(ctx context.Context) error { return exec(ctx, db, buyersOf.Delete("b")) },
+				run: func(ctx context.Context) error { return testkit.Exec(ctx, db, buyersOf.Delete("b")) },
 			},
 			{"elements", "1 2 3 4", model.Cost{Commands: 1, Returned: 4}, func(ctx context.Context) error {
 				_, err := buyersOf.Elements("b").All(ctx, db)
@@ -358,7 +368,7 @@ func TestOutlierCosts(t *testing.T) {
 			}},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
-				seed(t, db, docs{"books": {book{ID: "b"}}, "buyers": nil})
+				testkit.Seed(t, db, testkit.Docs{"books": {book{ID: "b"}}, "buyers": nil})
 				if err := outlierAppend(t.Context(), db, buyersOf, "b", c.before); err != nil {
 					t.Fatal(err)
 				}
@@ -366,7 +376,10 @@ func TestOutlierCosts(t *testing.T) {
 			})
 		}
 		t.Run("split", func(t *testing.T) {
-			seed(t, db, docs{"books": {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}}, "buyers": nil})
+			testkit.Seed(t, db, testkit.Docs{
+				"books":  {book{ID: "b", Buyers: outlierBuyers("1 2 3 4 5 6 7")}},
+				"buyers": nil,
+			})
 			modeltest.WantCost(t, monitor, model.Cost{Commands: 6, Written: 3, Returned: 1}, func() error {
 				return outlierSplit(t.Context(), db, buyersOf)
 			})
@@ -375,7 +388,7 @@ func TestOutlierCosts(t *testing.T) {
 }
 
 func TestOutlierIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list, pages := make([]book, 3000), make([]buyerPage, 3000)
 		for i := range list {
@@ -383,7 +396,7 @@ func TestOutlierIndexed(t *testing.T) {
 			list[i] = book{ID: id, Extras: i%100 == 0, Buyers: outlierBuyers("1 2")}
 			pages[i] = buyerPage{ID: id + "#0000000000", Key: id, N: 1, Items: outlierBuyers("3")}
 		}
-		mustExec(t, db, books.InsertMany(list), moreBuyers.InsertMany(pages))
+		testkit.MustExec(t, db, books.InsertMany(list), moreBuyers.InsertMany(pages))
 		if err := model.New("test", buyersOf).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -397,13 +410,13 @@ func TestOutlierIndexed(t *testing.T) {
 // The partial index on the flag serves the outliers. On DocumentDB it does too, but all of it is read, which is what is
 // asked, and that looks like an index read from end to end; so only the engine is asked.
 func TestOutlierFlagIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	db := mongotest.NewClient(t).Database("shop")
 	list := make([]book, 300)
 	for i := range list {
 		list[i] = book{ID: fmt.Sprintf("b%04d", i), Extras: i%100 == 0}
 	}
-	mustExec(t, db, books.InsertMany(list))
+	testkit.MustExec(t, db, books.InsertMany(list))
 	if err := model.New("test", buyersOf).Indexes().Ensure(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -412,23 +425,29 @@ func TestOutlierFlagIndexed(t *testing.T) {
 
 // An owner that is not there, and one that stores something else than an array.
 func TestOutlierMissing(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{
-			"books":  {bson.D{e("_id", "null"), e("buyers", nil)}, bson.D{e("_id", "text"), e("buyers", "x")}},
+		testkit.Seed(t, db, testkit.Docs{
+			"books": {
+				bson.D{testkit.E("_id", "null"), testkit.E("buyers", nil)},
+				bson.D{testkit.E("_id", "text"), testkit.E("buyers", "x")},
+			},
 			"buyers": nil,
 		})
-		wantError(t, outlierAppend(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
-		wantError(t, outlierRemove(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
-		wantError(t, outlierAppend(t.Context(), db, buyersOf, "null", "x"), errRefused)
-		wantError(t, outlierAppend(t.Context(), db, buyersOf, "text", "x"), errRefused)
+		testkit.WantError(t, outlierAppend(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
+		testkit.WantError(t, outlierRemove(t.Context(), db, buyersOf, "gone", "x"), model.ErrNotFound)
+		testkit.WantError(t, outlierAppend(t.Context(), db, buyersOf, "null", "x"), testkit.ErrRefused)
+		testkit.WantError(t, outlierAppend(t.Context(), db, buyersOf, "text", "x"), testkit.ErrRefused)
 		if list, err := buyersOf.Elements("text").All(t.Context(), db); err != nil || len(list) > 0 {
 			t.Errorf("%v, %v", list, err)
 		}
 		_, err := buyersOf.Count("gone").One(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
-		seed(t, db, docs{"books": {bson.D{e("_id", "b"), e("buyers", bson.A{1, 2, 3})}}, "buyers": nil})
-		wantError(t, outlierSplit(t.Context(), db, buyersOf), errRefused)
-		wantDocs(t, db, docs{"buyers": {}})
+		testkit.WantError(t, err, model.ErrNotFound)
+		testkit.Seed(t, db, testkit.Docs{
+			"books":  {bson.D{testkit.E("_id", "b"), testkit.E("buyers", bson.A{1, 2, 3})}},
+			"buyers": nil,
+		})
+		testkit.WantError(t, outlierSplit(t.Context(), db, buyersOf), testkit.ErrRefused)
+		testkit.WantDocs(t, db, testkit.Docs{"buyers": {}})
 	})
 }

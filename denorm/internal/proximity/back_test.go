@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -23,13 +24,13 @@ func proximityElement(r *rand.Rand) bson.D {
 		switch r.IntN(8) {
 		case 0:
 		case 1:
-			el = append(el, e(f, nil))
+			el = append(el, testkit.E(f, nil))
 		default:
 			s := ""
 			for range r.IntN(6) {
 				s += pieces[r.IntN(len(pieces))]
 			}
-			el = append(el, e(f, s))
+			el = append(el, testkit.E(f, s))
 		}
 	}
 	return el
@@ -38,7 +39,7 @@ func proximityElement(r *rand.Rand) bson.D {
 // A list comes back from its text, the server writes the same text, and queries find what a plain search of the list
 // does.
 func TestProximityThereAndBack(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(9, 9))
 		lists := map[string]bson.A{}
@@ -58,10 +59,10 @@ func TestProximityThereAndBack(t *testing.T) {
 			}
 			id := fmt.Sprint("r", i)
 			lists[id] = list
-			stored = append(stored, bson.D{e("_id", id), e("skills", list)})
+			stored = append(stored, bson.D{testkit.E("_id", id), testkit.E("skills", list)})
 		}
-		seed(t, db, docs{"resumes": stored})
-		if err := checkJob(openText.Checks()[0])(t.Context(), db); err != nil {
+		testkit.Seed(t, db, testkit.Docs{"resumes": stored})
+		if err := testkit.CheckJob(openText.Checks()[0])(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		texts, err := db.Collection("resumes").Find(t.Context(), bson.D{})
@@ -127,15 +128,15 @@ func proximityHolds(list bson.A, a, b string, between int, order denorm.WordOrde
 }
 
 func TestProximityBackRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	var list []bson.D
 	for _, text := range []string{"", "x", "|a,b", "|a|", "|a,b,c|", "|a%2,b|", "|%2c,b|", "|;;;,b|", "|a;b,c|", "||"} {
-		wantError(t, openText.Back(text, &list), errRefused)
+		testkit.WantError(t, openText.Back(text, &list), testkit.ErrRefused)
 	}
 	var wrong []int
-	wantError(t, openText.Back("|a,b|", &wrong), errRefused)
+	testkit.WantError(t, openText.Back("|a,b|", &wrong), testkit.ErrRefused)
 	_, err := openText.Text(1)
-	wantError(t, err, errRefused)
+	testkit.WantError(t, err, testkit.ErrRefused)
 	var plain []*string
 	if err := langText.Back("|;;|en|", &plain); err != nil || len(plain) != 2 || plain[0] != nil || *plain[1] != "en" {
 		t.Errorf("plain %v, %v", plain, err)

@@ -48,16 +48,16 @@ var (
 )
 
 // resumeWith is the one résumé, with fields.
-func resumeWith(fields ...any) docs {
-	return docs{"resumes": {append(bson.D{e("_id", "r")}, testkit.D(fields...)...)}}
+func resumeWith(fields ...any) testkit.Docs {
+	return testkit.Docs{"resumes": {append(bson.D{testkit.E("_id", "r")}, testkit.D(fields...)...)}}
 }
 
 func TestProximityWrites(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	skill := func(kv ...string) bson.D {
 		d := bson.D{}
 		for i := 0; i < len(kv); i += 2 {
-			d = append(d, e(kv[i], kv[i+1]))
+			d = append(d, testkit.E(kv[i], kv[i+1]))
 		}
 		return d
 	}
@@ -65,7 +65,7 @@ func TestProximityWrites(t *testing.T) {
 	one := resumeWith("skills", bson.A{math}, "skillText", "|Math,Poor|")
 	two := resumeWith("skills", bson.A{math, poetry}, "skillText", "|Math,Poor|Poe%7Ctry,50%25%2C or so%3B%00|")
 	last := resumeWith("skills", bson.A{poetry}, "skillText", "|Poe%7Ctry,50%25%2C or so%3B%00|")
-	runWriteCases(t, []writeCase{
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
 			Reason: "one more", Before: one, Write: openText.Add("r", poetry), After: two, Status: model.Applied,
 			Again: model.Already,
@@ -84,7 +84,7 @@ func TestProximityWrites(t *testing.T) {
 			Again: model.Already,
 		},
 		{
-			Reason: "one more of none", Before: docs{"resumes": {}}, Write: openText.Add("r", math),
+			Reason: "one more of none", Before: testkit.Docs{"resumes": {}}, Write: openText.Add("r", math),
 			Err: model.ErrNotFound,
 		},
 		{
@@ -102,10 +102,10 @@ func TestProximityWrites(t *testing.T) {
 		},
 		{
 			Reason: "null taken out of a list",
-			Before: resumeWith("cv", bson.D{e("langs", bson.A{nil, "en"})}, "langText", "|;;|en|"),
+			Before: resumeWith("cv", bson.D{testkit.E("langs", bson.A{nil, "en"})}, "langText", "|;;|en|"),
 			Write:  openLangs.Remove("r", nil),
 
-			After:  resumeWith("cv", bson.D{e("langs", bson.A{"en"})}, "langText", "|en|"),
+			After:  resumeWith("cv", bson.D{testkit.E("langs", bson.A{"en"})}, "langText", "|en|"),
 			Status: model.Applied, Again: model.Applied,
 		},
 		{
@@ -113,103 +113,121 @@ func TestProximityWrites(t *testing.T) {
 			Write: openLangs.Remove("r", nil), Status: model.Applied,
 			Again: model.Applied,
 		},
-		{Reason: "nothing to take out", Before: one, Write: openText.Remove("r"), Err: errRefused},
-		{Reason: "what is no text", Before: one, Write: openText.Add("r", bson.D{e("skill", 1)}), Err: errRefused},
+		{Reason: "nothing to take out", Before: one, Write: openText.Remove("r"), Err: testkit.ErrRefused},
+		{
+			Reason: "what is no text", Before: one,
+			Write: openText.Add("r", bson.D{testkit.E("skill", 1)}),
+			Err:   testkit.ErrRefused,
+		},
 		{
 			Reason: "what is no UTF-8", Before: one,
-			Write: openText.Add("r", bson.D{e("skill", "\xff")}),
-			Err:   errRefused,
+			Write: openText.Add("r", bson.D{testkit.E("skill", "\xff")}),
+			Err:   testkit.ErrRefused,
 		},
-		{Reason: "what is no document", Before: one, Write: openText.Add("r", "Math"), Err: errRefused},
-		{Reason: "what can't be encoded", Before: one, Write: openText.Remove("r", func() {}), Err: errRefused},
-		{Reason: "no _id to add to", Before: one, Write: openText.Add(nil, math), Err: errRefused},
-		{Reason: "no _id to take out of", Before: one, Write: openText.Remove(nil, math), Err: errRefused},
+		{Reason: "what is no document", Before: one, Write: openText.Add("r", "Math"), Err: testkit.ErrRefused},
+		{Reason: "what can't be encoded", Before: one, Write: openText.Remove("r", func() {}), Err: testkit.ErrRefused},
+		{Reason: "no _id to add to", Before: one, Write: openText.Add(nil, math), Err: testkit.ErrRefused},
+		{Reason: "no _id to take out of", Before: one, Write: openText.Remove(nil, math), Err: testkit.ErrRefused},
 	})
 }
 
 // A store computes the text of a list, whatever the caller gives.
 func TestProximityStore(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type change = model.ChangeOf[model.Stored[bson.D]]
-	skill := func(name string) bson.D { return bson.D{e("skill", name), e("level", "Poor")} }
+	skill := func(name string) bson.D { return bson.D{testkit.E("skill", name), testkit.E("level", "Poor")} }
 	texts, langs := model.NewStore(model.New("resumes", openText), openResumes),
 		model.NewStore(model.New("resumes", openLangs), openResumes)
-	doc := func(fields ...bson.E) bson.D { return append(bson.D{e("_id", "r")}, fields...) }
+	doc := func(fields ...bson.E) bson.D { return append(bson.D{testkit.E("_id", "r")}, fields...) }
 	one := resumeWith("skills", bson.A{skill("Math")}, "skillText", "|Math,Poor|")
 	two := resumeWith("skills", bson.A{skill("Math"), skill("Go")}, "skillText", "|Math,Poor|Go,Poor|")
-	none := docs{"resumes": {}}
-	list := func(elements ...any) bson.D { return bson.D{e("skills", append(bson.A{}, elements...))} }
-	deep := bson.D{e("langs", bson.A{"en", nil, ""})}
+	none := testkit.Docs{"resumes": {}}
+	list := func(elements ...any) bson.D { return bson.D{testkit.E("skills", append(bson.A{}, elements...))} }
+	deep := bson.D{testkit.E("langs", bson.A{"en", nil, ""})}
 	for reason, c := range map[string]struct {
-		before docs
+		before testkit.Docs
 		change change
-		after  docs
+		after  testkit.Docs
 		err    error
 	}{
-		"a new document": {none, texts.Insert(doc(e("skills", bson.A{skill("Math")}))), one, nil},
+		"a new document": {none, texts.Insert(doc(testkit.E("skills", bson.A{skill("Math")}))), one, nil},
 		"without a list": {none, texts.Insert(doc()), resumeWith(), nil},
 		"an empty list": {
-			before: none, change: texts.Insert(doc(e("skills", bson.A{}))),
+			before: none, change: texts.Insert(doc(testkit.E("skills", bson.A{}))),
 			after: resumeWith("skills", bson.A{}, "skillText", "|"), err: nil,
 		},
 		"a list deeper down": {
-			before: none, change: langs.Insert(doc(e("cv", deep))),
+			before: none, change: langs.Insert(doc(testkit.E("cv", deep))),
 			after: resumeWith("cv", deep, "langText", "|en|;;||"), err: nil,
 		},
-		"another document": {one, texts.Replace(doc(e("skills", bson.A{skill("Go")}))),
+		"another document": {one, texts.Replace(doc(testkit.E("skills", bson.A{skill("Go")}))),
 			resumeWith("skills", bson.A{skill("Go")}, "skillText", "|Go,Poor|"), nil},
 		"another list":           {two, texts.Set("r", list(skill("Math"))), one, nil},
 		"an empty list in place": {two, texts.Set("r", list()), resumeWith("skills", bson.A{}, "skillText", "|"), nil},
-		"no list in place":       {two, texts.Set("r", bson.D{e("skills", bson.RawValue{})}), resumeWith(), nil},
+		"no list in place": {
+			before: two,
+			change: texts.Set("r", bson.D{testkit.E("skills", bson.RawValue{})}),
+			after:  resumeWith(), err: nil,
+		},
 		"a list with its text": {
 			before: two,
-			change: texts.Set("r", append(list(skill("Math")), e("skillText", "|Math,Poor|"))),
+			change: texts.Set("r", append(list(skill("Math")), testkit.E("skillText", "|Math,Poor|"))),
 			after:  one, err: nil,
 		},
-		"fields that an element hasn't, and others": {one, texts.Set("r", list(bson.D{e("level", nil), e("years", 3)})),
-			resumeWith("skills", bson.A{bson.D{e("level", nil), e("years", 3)}}, "skillText", "|;,;;|"), nil},
-		"one element": {one, texts.Set("r", bson.D{e("skills.0.level", "Good")}),
-			resumeWith("skills", bson.A{bson.D{e("skill", "Math"), e("level", "Good")}},
+		"fields that an element hasn't, and others": {
+			before: one,
+			change: texts.Set("r", list(bson.D{testkit.E("level", nil), testkit.E("years", 3)})),
+
+			after: resumeWith("skills",
+				bson.A{bson.D{testkit.E("level", nil), testkit.E("years", 3)}}, "skillText", "|;,;;|"),
+			err: nil,
+		},
+		"one element": {one, texts.Set("r", bson.D{testkit.E("skills.0.level", "Good")}),
+			resumeWith("skills", bson.A{bson.D{testkit.E("skill", "Math"), testkit.E("level", "Good")}},
 				"skillText", "|Math,Good|"), nil},
 		"another list deeper down": {
-			before: resumeWith("cv", bson.D{e("x", 1)}),
-			change: langs.Set("r", bson.D{e("cv.langs", bson.A{"en"})}),
+			before: resumeWith("cv", bson.D{testkit.E("x", 1)}),
+			change: langs.Set("r", bson.D{testkit.E("cv.langs", bson.A{"en"})}),
 
-			after: resumeWith("cv", bson.D{e("x", 1), e("langs", bson.A{"en"})}, "langText", "|en|"),
+			after: resumeWith("cv", bson.D{testkit.E("x", 1), testkit.E("langs", bson.A{"en"})}, "langText", "|en|"),
 			err:   nil,
 		},
 		"a document that isn't there": {none, texts.Set("r", list(skill("Math"))), none, model.ErrNotFound},
-		"a Set without text":          {one, texts.Set("r", list(bson.D{e("skill", 1)})), one, errRefused},
+		"a Set without text": {
+			before: one,
+			change: texts.Set("r", list(bson.D{testkit.E("skill", 1)})),
+			after:  one, err: testkit.ErrRefused,
+		},
 		"a Set of another text": {
 			before: one,
-			change: texts.Set("r", append(list(skill("Go")), e("skillText", "|x|"))),
-			after:  one, err: errRefused,
+			change: texts.Set("r", append(list(skill("Go")), testkit.E("skillText", "|x|"))),
+			after:  one, err: testkit.ErrRefused,
 		},
 		"another text": {
 			before: none,
-			change: texts.Insert(doc(e("skills", bson.A{}), e("skillText", "x"))),
-			after:  none, err: errRefused,
+			change: texts.Insert(doc(testkit.E("skills", bson.A{}), testkit.E("skillText", "x"))),
+			after:  none, err: testkit.ErrRefused,
 		},
-		"what is no list":       {none, texts.Insert(doc(e("skills", "Math"))), none, errRefused},
-		"a list within lists":   {none, langs.Insert(doc(e("cv", bson.A{1}))), none, errRefused},
-		"elements without text": {one, texts.Replace(doc(e("skills", bson.A{1}))), one, errRefused},
+		"what is no list":       {none, texts.Insert(doc(testkit.E("skills", "Math"))), none, testkit.ErrRefused},
+		"a list within lists":   {none, langs.Insert(doc(testkit.E("cv", bson.A{1}))), none, testkit.ErrRefused},
+		"elements without text": {one, texts.Replace(doc(testkit.E("skills", bson.A{1}))), one, testkit.ErrRefused},
 	} {
 		t.Run(reason, func(t *testing.T) {
 			if reason == "another document" {
 				tenancy.Differs(t, "a replacement of a document of any form would remove the scope's fields")
 			}
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				seed(t, db, c.before)
+				testkit.Seed(t, db, c.before)
 				_, _, err := c.change.Run(t.Context(), db)
-				wantError(t, err, c.err)
-				wantDocs(t, db, c.after)
+				testkit.WantError(t, err, c.err)
+				testkit.WantDocs(t, db, c.after)
 			})
 		})
 	}
 }
 
 func TestProximityQueries(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	list := []any{
 		resume{ID: "a", Skills: []skillLevel{{"Poetry", "Poor"}, {"Math", "Excellent"}}},
 		resume{ID: "b", Skills: []skillLevel{{"Classical Poetry", "Truly Excellent"}, {"Math", "Poor"}}},
@@ -223,14 +241,14 @@ func TestProximityQueries(t *testing.T) {
 	}
 	is := func(kv ...any) (d bson.D) {
 		for i := 0; i < len(kv); i += 2 {
-			d = append(d, e(kv[i].(string), kv[i+1]))
+			d = append(d, testkit.E(kv[i].(string), kv[i+1]))
 		}
 		return d
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"resumes": list})
+		testkit.Seed(t, db, testkit.Docs{"resumes": list})
 		for _, c := range slices.Concat(skillText.Checks(), langText.Checks()) {
-			if err := checkJob(c)(t.Context(), db); err != nil {
+			if err := testkit.CheckJob(c)(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -297,15 +315,15 @@ func TestProximityQueries(t *testing.T) {
 		"too many between":        skillText.Near("a", "b", 101, denorm.InOrder).Err,
 		"no order":                skillText.Near("a", "b", 1, 7).Err,
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 }
 
 // Thirty-two that add at once: each element is there once, in the list and in the text.
 func TestProximityConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, resumeWith())
+		testkit.Seed(t, db, resumeWith())
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -328,7 +346,7 @@ func TestProximityConcurrent(t *testing.T) {
 
 func wantTexts[D, K any](t testing.TB, db *mongo.Database, x *denorm.Proximity[D, K], want ...string) {
 	t.Helper()
-	found, _ := findingsOf(t, db, x.Checks()[0])
+	found, _ := testkit.FindingsOf(t, db, x.Checks()[0])
 	var got []string
 	for _, f := range found {
 		got = append(got, f.ID.StringValue())
@@ -340,36 +358,39 @@ func wantTexts[D, K any](t testing.TB, db *mongo.Database, x *denorm.Proximity[D
 
 // What other code left is found, all of it, and mended.
 func TestProximityRepair(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, slices.Concat(skillText.Checks(), langText.Checks()), 2)
-	wantRefusedFindings(t, skillText.Checks()...)
-	math := bson.D{e("skill", "Math"), e("level", "a|b%")}
-	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{e("_id", id)}, fields...) }
-	damaged := docs{"resumes": {
-		d("a", e("skills", bson.A{math}), e("skillText", "|Math,Poor|")),
-		d("b", e("skills", bson.A{math, bson.D{e("level", nil)}})), d("c", e("skillText", "|")),
-		d("d", e("skills", bson.A{}), e("skillText", 5)), d("e", e("skills", nil), e("skillText", "|x,y|")),
-		d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil})),
-		d("ok1", e("skills", bson.A{math}), e("skillText", "|Math,a%7Cb%25|")), d("ok2"), d("ok3", e("skills", nil)),
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, slices.Concat(skillText.Checks(), langText.Checks()), 2)
+	testkit.WantRefusedFindings(t, skillText.Checks()...)
+	math := bson.D{testkit.E("skill", "Math"), testkit.E("level", "a|b%")}
+	d := func(id string, fields ...bson.E) bson.D { return append(bson.D{testkit.E("_id", id)}, fields...) }
+	damaged := testkit.Docs{"resumes": {
+		d("a", testkit.E("skills", bson.A{math}), testkit.E("skillText", "|Math,Poor|")),
+		d("b", testkit.E("skills", bson.A{math, bson.D{testkit.E("level", nil)}})), d("c", testkit.E("skillText", "|")),
+		d("d", testkit.E("skills", bson.A{}), testkit.E("skillText", 5)),
+		d("e", testkit.E("skills", nil), testkit.E("skillText", "|x,y|")),
+		d("f", testkit.E("skills", bson.A{1, bson.D{testkit.E("skill", 1)}, nil})),
+		d("ok1", testkit.E("skills", bson.A{math}), testkit.E("skillText", "|Math,a%7Cb%25|")), d("ok2"),
+		d("ok3", testkit.E("skills", nil)),
 	}}
-	mended := docs{"resumes": {
+	mended := testkit.Docs{"resumes": {
 		damaged["resumes"][6],
-		d("b", e("skills", bson.A{math, bson.D{e("level", nil)}}), e("skillText", "|Math,a%7Cb%25|;,;;|")), d("c"),
-		d("d", e("skills", bson.A{}), e("skillText", "|")), d("e", e("skills", nil)),
-		d("f", e("skills", bson.A{1, bson.D{e("skill", 1)}, nil}),
-			e("skillText", "|;,;|;;;,;|;,;|")), damaged["resumes"][6],
+		d("b", testkit.E("skills", bson.A{math, bson.D{testkit.E("level", nil)}}),
+			testkit.E("skillText", "|Math,a%7Cb%25|;,;;|")), d("c"),
+		d("d", testkit.E("skills", bson.A{}), testkit.E("skillText", "|")), d("e", testkit.E("skills", nil)),
+		d("f", testkit.E("skills", bson.A{1, bson.D{testkit.E("skill", 1)}, nil}),
+			testkit.E("skillText", "|;,;|;;;,;|;,;|")), damaged["resumes"][6],
 		damaged["resumes"][7], damaged["resumes"][8],
 	}}
 	mended["resumes"][0] = d("a", mended["resumes"][0].(bson.D)[1:]...)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
-		Seed:  func(ctx context.Context, db *mongo.Database) error { return store(ctx, db, damaged) },
-		Run:   checkJob(openText.Checks()[0]),
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, mended) },
+		Seed:  func(ctx context.Context, db *mongo.Database) error { return testkit.Store(ctx, db, damaged) },
+		Run:   testkit.CheckJob(openText.Checks()[0]),
+		Check: func(t testing.TB, db *mongo.Database) { testkit.WantDocs(t, db, mended) },
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, damaged)
+		testkit.Seed(t, db, damaged)
 		wantTexts(t, db, openText, "a", "b", "c", "d", "e", "f")
-		_, said := findingsOf(t, db, openText.Checks()[0])
+		_, said := testkit.FindingsOf(t, db, openText.Checks()[0])
 		if want := []string{
 			"resumes 'a': has the text '|Math,Poor|', but its list makes '|Math,a%7Cb%25|'",
 			"resumes 'b': has no text, but its list makes '|Math,a%7Cb%25|;,;;|'",
@@ -384,10 +405,12 @@ func TestProximityRepair(t *testing.T) {
 }
 
 func TestProximityCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"resumes": {resume{ID: "r", Skills: []skillLevel{{"Math", "Poor"}}}, resume{ID: "s"}}})
+		testkit.Seed(t, db, testkit.Docs{
+			"resumes": {resume{ID: "r", Skills: []skillLevel{{"Math", "Poor"}}}, resume{ID: "s"}},
+		})
 		run := func(w model.Write) func() error {
 			return func() error {
 				_, err := w.Run(t.Context(), db)
@@ -402,7 +425,7 @@ func TestProximityCosts(t *testing.T) {
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 1},
 			run(skillText.Add("r", skillLevel{"Math", "Poor"})))
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
-			_, err := skillText.Equal(bson.D{e("skill", "Math")}).All(t.Context(), db)
+			_, err := skillText.Equal(bson.D{testkit.E("skill", "Math")}).All(t.Context(), db)
 			return err
 		})
 		if err := model.New("test", skillText).Indexes().Ensure(t.Context(), db); err != nil {
@@ -413,7 +436,7 @@ func TestProximityCosts(t *testing.T) {
 }
 
 func TestProximityDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type board struct {
 		ID    string `bson:"_id"`
 		Posts []struct {
@@ -445,7 +468,7 @@ func TestProximityDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
-			if err := panicOf(f); !errors.As(err, &d) || d.Remedy == "" {
+			if err := testkit.PanicOf(f); !errors.As(err, &d) || d.Remedy == "" {
 				t.Errorf("panicked with %v", err)
 			}
 		})
@@ -457,19 +480,21 @@ func TestProximityDeclarations(t *testing.T) {
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestProximityPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	nested := func(id string, skills ...skillLevel) resume { return resume{ID: id, Skills: skills} }
 	math := skillLevel{"Math", "Poor"}
 	store := model.NewStore(model.New("resumes", skillText), resumes)
-	testkit.WantPrices(t, testkit.Stored(docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}),
+	testkit.WantPrices(t,
+		testkit.Stored(testkit.Docs{"resumes": {nested("a", math), nested("b", skillLevel{"Go", "Good"})}}),
 		testkit.Reads("Checks", 2, skillText.Checks()[0].Find()), testkit.Mending(1, 2, skillText.Checks()[0]),
 		testkit.Does("Insert", 1, 1, 0, testkit.Changed(store.Insert(nested("r", math)))),
 		testkit.Does("Replace", 2, 1, 1, testkit.Changed(store.Replace(nested("r", math, skillLevel{"Go", "Good"})))),
 		testkit.Does("Set", 1, 1, 1,
-			testkit.Changed(store.Set("b", bson.D{e("skills", []skillLevel{{"Go", "Poor"}})}))),
+			testkit.Changed(store.Set("b", bson.D{testkit.E("skills", []skillLevel{{"Go", "Poor"}})}))),
 		testkit.Reads("Near", 2, skillText.Near("Math", "Poor", 0, denorm.InOrder)),
 		testkit.Does("Add to none", 3, 0, 0, func(ctx context.Context, db *mongo.Database) error {
-			if err := exec(ctx, db, model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrNotFound) {
+			if err := testkit.Exec(ctx, db,
+				model.NewPlan(skillText.Add("none", math))); !errors.Is(err, model.ErrNotFound) {
 				return fmt.Errorf("it is there: %w", err)
 			}
 			return nil
@@ -479,13 +504,13 @@ func TestProximityPrices(t *testing.T) {
 
 // Each write finds its document by _id.
 func TestProximityWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"resumes": {resume{ID: "r"}}})
+		testkit.Seed(t, db, testkit.Docs{"resumes": {resume{ID: "r"}}})
 		check := skillText.Checks()[0]
-		wantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex,
-			check.Mend([]model.Finding{{Check: check.Name, Detail: marshal(bson.D{e("_id", "r")})}}))
-		wantStepsIndexed(t, db, "Proximity", model.IDIndex,
+		testkit.WantStepsIndexed(t, db, "Proximity.Checks", model.IDIndex,
+			check.Mend([]model.Finding{{Check: check.Name, Detail: testkit.Marshal(bson.D{testkit.E("_id", "r")})}}))
+		testkit.WantStepsIndexed(t, db, "Proximity", model.IDIndex,
 			model.NewPlan(skillText.Remove("r", skillLevel{"Go", "Good"})))
 	})
 }

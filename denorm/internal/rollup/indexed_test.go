@@ -18,21 +18,24 @@ import (
 
 // What a roll-up and a rebuild read, and what callers read, is served by indexes.
 func TestRollupReadsIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		var events, bins []any
 		for i := range 3000 {
 			at := night.AddDate(-1, 0, 0).Add(time.Duration(i) * time.Hour)
-			events = append(events, bson.D{e("_id", fmt.Sprintf("old%04d", i)), e("site", "z"), e("at", at)})
+			events = append(events, bson.D{
+				testkit.E("_id", fmt.Sprintf("old%04d", i)), testkit.E("site", "z"), testkit.E("at", at),
+			})
 			bins = append(bins, bson.D{
-				e("_id", fmt.Sprint("z#hour#", i)), e("group", "z"), e("unit", "hour"),
-				e("start", at), e("n", int64(1)),
+				testkit.E("_id", fmt.Sprint("z#hour#", i)), testkit.E("group", "z"), testkit.E("unit", "hour"),
+				testkit.E("start", at), testkit.E("n", int64(1)),
 			})
 		}
-		seed(t, db, docs{"hits": events, "totals": bins})
-		if err := errors.Join(createIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...)); err != nil {
+		testkit.Seed(t, db, testkit.Docs{"hits": events, "totals": bins})
+		if err := errors.Join(testkit.CreateIndexes(ctx, db, rolled),
+			insertHits(ctx, db, rolled, five...)); err != nil {
 			t.Fatal(err)
 		}
 		before := len(m.Commands())
@@ -87,7 +90,7 @@ func hasField(filter bson.RawValue, field string) bool {
 
 // A full batch takes the commands that the comment of Roll promises: no reply has a second part.
 func TestRollFullBatch(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []hit
@@ -96,7 +99,7 @@ func TestRollFullBatch(t *testing.T) {
 				ID: fmt.Sprintf("h%03d", i), Site: "a", At: night.Add(time.Duration(i) * time.Second),
 			})
 		}
-		if err := errors.Join(createIndexes(t.Context(), db, rolled),
+		if err := errors.Join(testkit.CreateIndexes(t.Context(), db, rolled),
 			insertHits(t.Context(), db, rolled, list...)); err != nil {
 			t.Fatal(err)
 		}

@@ -14,24 +14,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type (
-	docs   = testkit.Docs
-	dbFunc = testkit.DBFunc
-)
-
-var (
-	e             = testkit.E
-	seed          = testkit.Seed
-	store         = testkit.Store
-	exec          = testkit.Exec
-	createIndexes = testkit.CreateIndexes
-	parallel      = testkit.Parallel
-	everyPair     = testkit.EveryPair
-	errRefused    = testkit.ErrRefused
-	wantError     = testkit.WantError
-	panicOf       = testkit.PanicOf
-)
-
 // A hit is an event.
 type hit struct {
 	ID   string             `bson:"_id"`

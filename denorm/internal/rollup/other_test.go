@@ -20,9 +20,9 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestRollupPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	waiting := func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(createIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...))
+		return errors.Join(testkit.CreateIndexes(ctx, db, rolled), insertHits(ctx, db, rolled, five...))
 	}
 	from, to := night.Add(-30*time.Minute), night.Add(24*time.Hour-30*time.Minute)
 	testkit.WantPrices(t, waiting,
@@ -37,7 +37,7 @@ func TestRollupPrices(t *testing.T) {
 		testkit.Reads("Bins", 2, rolled.Bins("a", denorm.Hourly, from, to)),
 		testkit.Reads("Total", 1, rolled.Total("a", from, to)),
 		testkit.Does("Expire", 1, 5, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(rolled.Expire(to)))
+			return testkit.Exec(ctx, db, model.NewPlan(rolled.Expire(to)))
 		}),
 	)
 }
@@ -66,11 +66,13 @@ func TestRollupRefuses(t *testing.T) {
 	} {
 		spec := rollupSpec(nil)
 		change(&spec)
-		if got := panicOf(func() { denorm.NewRollup(hits, totals, spec) }); !strings.Contains(fmt.Sprint(got), want) {
+		if got := testkit.PanicOf(func() {
+			denorm.NewRollup(hits, totals, spec)
+		}); !strings.Contains(fmt.Sprint(got), want) {
 			t.Errorf("panics with %v, want %q", got, want)
 		}
 	}
-	if got := panicOf(func() {
+	if got := testkit.PanicOf(func() {
 		denorm.NewRollup(hits, totals.Named("hits"), rollupSpec(nil))
 	}); !strings.Contains(fmt.Sprint(got), "the events' own collection") {
 		t.Errorf("panics with %v", got)
@@ -84,12 +86,12 @@ func TestRollupRefuses(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("hits")
 	for _, h := range []hit{marked, timeless, far, hitOf("1", "", 0, 1), hitOf("", "a", 0, 1)} {
-		wantError(t, insertHits(t.Context(), db, rolled, h), errRefused)
+		testkit.WantError(t, insertHits(t.Context(), db, rolled, h), testkit.ErrRefused)
 	}
 	if sent := monitor.Commands(); len(sent) > 0 {
 		t.Errorf("sent %v", sent)
 	}
-	wantError(t, model.NewPlan(rolled.Expire(time.Time{})).Err(), errRefused)
+	testkit.WantError(t, model.NewPlan(rolled.Expire(time.Time{})).Err(), testkit.ErrRefused)
 	half := night.Add(time.Minute)
 	for _, err := range []error{
 		rolled.Bins("", denorm.Hourly, night, night).Err,
@@ -98,20 +100,23 @@ func TestRollupRefuses(t *testing.T) {
 		rolled.Total("a", half, half.Add(time.Hour)).Err, rolled.Total("a", night, night).Err,
 		rolled.Rebuild(time.Time{}, night).Err, rolled.Rebuild(half, half.Add(time.Hour)).Err,
 	} {
-		wantError(t, err, errRefused)
+		testkit.WantError(t, err, testkit.ErrRefused)
 	}
 }
 
 // Events that no bin can count, stored by other code, are left, and the others counted.
 func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		mark := e("mark", bson.D{e("batch", bson.ObjectID{})})
-		seed(t, db, docs{"totals": nil, "hits": {
-			bson.D{e("_id", "0"), e("site", "a"), e("at", "noon"), mark},
-			bson.D{e("_id", "00"), e("site", nil), e("at", night), mark},
-			bson.D{e("_id", "01"), e("site", "a"), e("at", night), e("ms", math.NaN()), mark},
+		mark := testkit.E("mark", bson.D{testkit.E("batch", bson.ObjectID{})})
+		testkit.Seed(t, db, testkit.Docs{"totals": nil, "hits": {
+			bson.D{testkit.E("_id", "0"), testkit.E("site", "a"), testkit.E("at", "noon"), mark},
+			bson.D{testkit.E("_id", "00"), testkit.E("site", nil), testkit.E("at", night), mark},
+			bson.D{
+				testkit.E("_id", "01"), testkit.E("site", "a"), testkit.E("at", night), testkit.E("ms", math.NaN()),
+				mark,
+			},
 		}})
 		if err := insertHits(ctx, db, rolled, five...); err != nil {
 			t.Fatal(err)
@@ -123,7 +128,8 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 			}
 		}
 		testkit.WantNothingFound(t, db, rolled.Checks()[1:])
-		if _, err := db.Collection("hits").DeleteMany(ctx, bson.D{e("mark", bson.D{e("$exists", true)})}); err != nil {
+		if _, err := db.Collection("hits").
+			DeleteMany(ctx, bson.D{testkit.E("mark", bson.D{testkit.E("$exists", true)})}); err != nil {
 			t.Fatal(err)
 		}
 		wantBins(t, db, rolled, amsterdam, five...)
@@ -133,16 +139,22 @@ func TestRollupLeavesWhatDoesNotFit(t *testing.T) {
 // Checks find bins that are wrong, missing or too many, and events that wait; mending makes them right. Events that are
 // not rolled up yet are no difference. Bins of a time that events are not kept for are passed over.
 func TestRollupChecks(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		seed(t, db, docs{"totals": nil, "hits": nil})
-		past := bson.D{e("_id", "past"), e("site", "c"), e("at", night), e("ms", int64(3))}
+		testkit.Seed(t, db, testkit.Docs{"totals": nil, "hits": nil})
+		past := bson.D{
+			testkit.E("_id", "past"), testkit.E("site", "c"), testkit.E("at", night), testkit.E("ms", int64(3)),
+		}
 		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db),
-			store(ctx, db, docs{"hits": {past}}),
+			testkit.Store(ctx, db, testkit.Docs{"hits": {past}}),
 			insertHits(ctx, db, rolled, hitOf("6", "a", 0, 8)),
-			spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$set", bson.D{e("values.ms.max", int64(99))})}),
-			spoil(ctx, db, "b#day#2026-10-24T22:00:00Z", bson.D{e("$set", bson.D{e("n", int64(7))})})); err != nil {
+			spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{
+				testkit.E("$set", bson.D{testkit.E("values.ms.max", int64(99))}),
+			}),
+			spoil(ctx, db, "b#day#2026-10-24T22:00:00Z", bson.D{
+				testkit.E("$set", bson.D{testkit.E("n", int64(7))}),
+			})); err != nil {
 			t.Fatal(err)
 		}
 		checks := rolled.Checks()
@@ -175,7 +187,7 @@ func TestRollupChecks(t *testing.T) {
 		if spec.For > 0 {
 			old := denorm.NewRollup(hits, totals, spec)
 			if err := spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z",
-				bson.D{e("$inc", bson.D{e("n", int64(1))})}); err != nil {
+				bson.D{testkit.E("$inc", bson.D{testkit.E("n", int64(1))})}); err != nil {
 				t.Fatal(err)
 			}
 			testkit.WantNothingFound(t, db, old.Checks()[1:2])
@@ -185,14 +197,15 @@ func TestRollupChecks(t *testing.T) {
 
 // Where the events were deleted, bins stay, and late events are added to them.
 func TestRollupExpire(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		seed(t, db, docs{"totals": nil, "hits": nil})
+		testkit.Seed(t, db, testkit.Docs{"totals": nil, "hits": nil})
 		late := hitOf("6", "a", 0, 8)
 		if err := errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db),
 			insertHits(ctx, db, rolled, late),
-			exec(ctx, db, model.NewPlan(rolled.Expire(night.AddDate(0, 0, 2)))), rolledUp(ctx, db)); err != nil {
+			testkit.Exec(ctx, db, model.NewPlan(rolled.Expire(night.AddDate(0, 0, 2)))),
+			rolledUp(ctx, db)); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := storedBins(t, db, amsterdam),
@@ -208,7 +221,7 @@ func TestRollupExpire(t *testing.T) {
 
 // In transactions, and in some after a run that was cut, each event counts once.
 func TestRollupInTransactions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	f := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
@@ -218,7 +231,7 @@ func TestRollupInTransactions(t *testing.T) {
 		}
 		for n := range 10 {
 			ctx := t.Context()
-			seed(t, db, docs{"totals": nil, "hits": nil})
+			testkit.Seed(t, db, testkit.Docs{"totals": nil, "hits": nil})
 			if err := insertHits(ctx, within, rolled, five...); err != nil {
 				t.Fatal(err)
 			}
@@ -238,7 +251,7 @@ func TestRollupInTransactions(t *testing.T) {
 // Each tenant has its own bins, if its field leads the group.
 func TestRollupTenants(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
-	parallel(t)
+	testkit.Parallel(t)
 	type owned struct {
 		ID     string             `bson:"_id"`
 		Tenant string             `bson:"tenant"`
@@ -260,7 +273,9 @@ func TestRollupTenants(t *testing.T) {
 		ctx := t.Context()
 		for i := range 6 {
 			tenant := []string{"a", "b"}[i%2]
-			scoped := model.Scope{Tenant: bson.D{e("tenant", tenant)}, Delete: bson.D{e("deletedAt", 7)}}.On(db)
+			scoped := model.Scope{
+				Tenant: bson.D{testkit.E("tenant", tenant)}, Delete: bson.D{testkit.E("deletedAt", 7)},
+			}.On(db)
 			if _, _, err := events.Insert(owned{ID: fmt.Sprint(i), Tenant: tenant, Site: "s", At: night}).
 				Run(ctx, scoped); err != nil {
 				t.Fatal(err)
@@ -273,7 +288,7 @@ func TestRollupTenants(t *testing.T) {
 			}
 			if waiting, err := db.Collection("hits").
 				CountDocuments(ctx, bson.D{
-					e("tenant", tenant), e("mark", bson.D{e("$exists", true)}),
+					testkit.E("tenant", tenant), testkit.E("mark", bson.D{testkit.E("$exists", true)}),
 				}); err != nil || waiting != 0 {
 				t.Errorf("%d wait, %v", waiting, err)
 			}

@@ -20,13 +20,13 @@ import (
 // Random events, late, repeated and out of order, batches that are cut at any command, and two runners at once keep the
 // bins that a plain model says; so does a rebuild, and totals of random times are those of the events.
 func TestRollupProperty(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, zone := range []*time.Location{amsterdam, lordHowe, time.UTC} {
 		t.Run(zone.String(), func(t *testing.T) {
 			f := mongotest.NewFaults()
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				seed(t, db, docs{"hits": nil, "totals": nil})
-				if err := createIndexes(t.Context(), db, newRollup(zone)); err != nil {
+				testkit.Seed(t, db, testkit.Docs{"hits": nil, "totals": nil})
+				if err := testkit.CreateIndexes(t.Context(), db, newRollup(zone)); err != nil {
 					t.Fatal(err)
 				}
 				steps := 60
@@ -113,11 +113,13 @@ func rebuildAll(t *testing.T, db *mongo.Database, x *rollupOf) {
 	t.Helper()
 	ctx := t.Context()
 	if err := errors.Join(
-		testkit.Updates(ctx, db, "totals", bson.D{e("$gt", "b")}, bson.D{e("$inc", bson.D{e("n", int64(1))})}),
+		testkit.Updates(ctx, db, "totals", bson.D{testkit.E("$gt", "b")}, bson.D{
+			testkit.E("$inc", bson.D{testkit.E("n", int64(1))}),
+		}),
 	); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Collection("totals").DeleteOne(ctx, bson.D{e("unit", "hour")}); err != nil {
+	if _, err := db.Collection("totals").DeleteOne(ctx, bson.D{testkit.E("unit", "hour")}); err != nil {
 		t.Fatal(err)
 	}
 	from, to := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -161,7 +163,7 @@ func wantTotals(t *testing.T, db *mongo.Database, x *rollupOf, zone *time.Locati
 
 // Floats and decimals are added up as they are stored, under two paths of a group and under none.
 func TestRollupNumbers(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	type sale struct {
 		ID    string `bson:"_id"`
 		Where struct {
@@ -193,7 +195,7 @@ func TestRollupNumbers(t *testing.T) {
 	saleStore := model.NewStore(model.New("sales", exact), sales)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		seed(t, db, docs{"sales": nil})
+		testkit.Seed(t, db, testkit.Docs{"sales": nil})
 		for i := range 10 {
 			s := sale{
 				ID:     fmt.Sprint(i),
@@ -224,7 +226,7 @@ func TestRollupNumbers(t *testing.T) {
 		}
 		if _, err := db.Collection("sales").
 			UpdateMany(ctx, bson.D{}, bson.D{
-				e("$set", bson.D{e("mark2", bson.D{e("batch", bson.ObjectID{})})}),
+				testkit.E("$set", bson.D{testkit.E("mark2", bson.D{testkit.E("batch", bson.ObjectID{})})}),
 			}); err != nil {
 			t.Fatal(err)
 		}

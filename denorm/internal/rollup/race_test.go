@@ -27,7 +27,7 @@ var (
 
 // A roll-up and a rebuild that are cut anywhere, and run again, count each event once.
 func TestRollupFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	waiting := func(ctx context.Context, db *mongo.Database) error { return insertHits(ctx, db, rolled, five...) }
 	for name, c := range map[string]modeltest.FaultCase{
 		"one batch":    {Seed: waiting, Run: rolledUp},
@@ -41,12 +41,15 @@ func TestRollupFaults(t *testing.T) {
 			return errors.Join(insertHits(ctx, db, rolled, five...), rolledUp(ctx, db))
 		}},
 		"rebuild": {Run: rebuilt, Seed: func(ctx context.Context, db *mongo.Database) error {
-			_, dropped := db.Collection("totals").DeleteOne(ctx, bson.D{e("_id", "b#hour#2026-10-25T00:00:00Z")})
+			_, dropped := db.Collection("totals").
+				DeleteOne(ctx, bson.D{testkit.E("_id", "b#hour#2026-10-25T00:00:00Z")})
 			return errors.Join(waiting(ctx, db), rolledUp(ctx, db), dropped,
 				spoil(ctx, db, "a#hour#2026-10-25T01:00:00Z", bson.D{
-					e("$inc", bson.D{e("n", int64(4)), e("values.ms.sum", int64(1))}),
+					testkit.E("$inc", bson.D{testkit.E("n", int64(4)), testkit.E("values.ms.sum", int64(1))}),
 				}),
-				spoil(ctx, db, "a#month#2026-10-31T23:00:00Z", bson.D{e("$unset", bson.D{e("values", "")})}))
+				spoil(ctx, db, "a#month#2026-10-31T23:00:00Z", bson.D{
+					testkit.E("$unset", bson.D{testkit.E("values", "")}),
+				}))
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,22 +71,24 @@ func mendedNow(ctx context.Context, db *mongo.Database) error {
 
 // Two runners, a writer and a rebuild, in every order of their commands, count each event once.
 func TestRollupInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	late := hitOf("6", "a", 10*time.Minute, 100)
 	insert := func(ctx context.Context, db *mongo.Database) error { return insertHits(ctx, db, rolled, late) }
 	// A batch was begun, and one event of it claimed.
 	begun := func(ctx context.Context, db *mongo.Database) error {
 		op := testkit.Token(7)
-		mark := bson.D{e("batch", op), e("events", bson.A{"2", "3", "4", "5"})}
-		return testkit.Updates(ctx, db, "hits", "2", bson.D{e("$set", bson.D{e("mark", mark)})}, "4",
-			bson.D{e("$set", bson.D{e("mark.batch", op)})})
+		mark := bson.D{testkit.E("batch", op), testkit.E("events", bson.A{"2", "3", "4", "5"})}
+		return testkit.Updates(ctx, db, "hits", "2", bson.D{testkit.E("$set", bson.D{testkit.E("mark", mark)})}, "4",
+			bson.D{testkit.E("$set", bson.D{testkit.E("mark.batch", op)})})
 	}
 	wrong := func(ctx context.Context, db *mongo.Database) error {
-		return spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{e("$inc", bson.D{e("n", int64(4))})})
+		return spoil(ctx, db, "a#hour#2026-10-25T00:00:00Z", bson.D{
+			testkit.E("$inc", bson.D{testkit.E("n", int64(4))}),
+		})
 	}
 	for name, c := range map[string]struct {
-		a, b dbFunc
-		seed dbFunc
+		a, b testkit.DBFunc
+		seed testkit.DBFunc
 		also []hit
 	}{
 		"roll, roll":              {a: rolledUp, b: rolledUp},
@@ -101,7 +106,7 @@ func TestRollupInterleaved(t *testing.T) {
 		"roll, mend":       {a: rolledUp, b: mendedNow, seed: wrong},
 	} {
 		t.Run(name, func(t *testing.T) {
-			every := everyPair && !strings.Contains(name, "rebuild") && !strings.Contains(name, "mend") &&
+			every := testkit.EveryPair && !strings.Contains(name, "rebuild") && !strings.Contains(name, "mend") &&
 				!strings.HasSuffix(name, "of 3") // those have too many orders
 			match := mongotest.All
 			if every {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,12 +14,12 @@ import (
 
 // A store marks new events for Roll, and refuses what would make the bins wrong.
 func TestRollupStore(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		createIndexes(ctx, db, rolled)
+		testkit.CreateIndexes(ctx, db, rolled)
 		for _, h := range five {
 			if _, _, err := stored.Insert(h).Run(ctx, db); err != nil {
 				t.Fatal(err)
@@ -53,7 +54,7 @@ func TestRollupStore(t *testing.T) {
 		if _, _, err := stored.Insert(hitOf(five[0].ID, "a", 0, 11)).Run(ctx, db); !errors.Is(err, model.ErrTaken) {
 			t.Errorf("another event of a counted event's _id: %v", err)
 		}
-		_, _, err = stored.Set(five[0].ID, bson.D{e("at", night.Add(time.Minute))}).Run(ctx, db)
+		_, _, err = stored.Set(five[0].ID, bson.D{testkit.E("at", night.Add(time.Minute))}).Run(ctx, db)
 		if value = nil; !errors.As(err, &value) || value.Field != "at" {
 			t.Errorf("another time: %v", err)
 		}
@@ -66,13 +67,13 @@ func TestRollupStore(t *testing.T) {
 // An event is inserted by one command, without a transaction. A retry of a transaction that
 // insertHits it finds it, also after Roll has removed the mark.
 func TestRollupStoreTransactions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	stored := model.NewStore(model.New("hits", rolled), hits)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		ctx := t.Context()
-		createIndexes(ctx, db, rolled)
+		testkit.CreateIndexes(ctx, db, rolled)
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +85,7 @@ func TestRollupStoreTransactions(t *testing.T) {
 		if sent := monitor.Commands(); len(sent) != 1 || sent[0].Name != "insert" {
 			t.Errorf("an insert sent %v", sent)
 		}
-		day := model.NewCollection[bson.D, string]("days").Insert(bson.D{e("_id", "today")})
+		day := model.NewCollection[bson.D, string]("days").Insert(bson.D{testkit.E("_id", "today")})
 		both := stored.Insert(five[1]).Also(day)
 		for run := range 2 {
 			if _, err := both.Run(ctx, tx); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,8 +35,8 @@ func set(name string, v any) bson.D {
 
 // Each check finds what it says, and mends what a write can mend.
 func TestSlotsChecks(t *testing.T) {
-	parallel(t)
-	wantDistinctChecks(t, seats.Checks(), 3)
+	testkit.Parallel(t)
+	testkit.WantDistinctChecks(t, seats.Checks(), 3)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason string
@@ -69,13 +70,13 @@ func TestSlotsChecks(t *testing.T) {
 			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
-				seed(t, db, docs{"numbers": nil})
+				testkit.Seed(t, db, testkit.Docs{"numbers": nil})
 				must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)), seats.Add("other", 5, token(1)))
 				if err := c.damage(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
 				for i, check := range seats.Checks() {
-					found, said := findingsOf(t, db, check)
+					found, said := testkit.FindingsOf(t, db, check)
 					if i != c.check {
 						if len(found) > 0 && !(c.check == 2 && i == 1) {
 							t.Errorf("%s: %v", check.Name, said)
@@ -85,7 +86,8 @@ func TestSlotsChecks(t *testing.T) {
 					if len(found) != 1 || !strings.Contains(said[0], c.text) {
 						t.Fatalf("found %q, want %q", said, c.text)
 					}
-					if found, _ := findingsOf(t, db, check.In(bson.D{{Key: "key", Value: "other"}})); len(found) > 0 {
+					if found, _ := testkit.FindingsOf(t, db,
+						check.In(bson.D{{Key: "key", Value: "other"}})); len(found) > 0 {
 						t.Errorf("found in another key: %v", found)
 					}
 					if !c.mends {
@@ -94,7 +96,7 @@ func TestSlotsChecks(t *testing.T) {
 					if _, err := check.Job().Run(t.Context(), db, model.JobOptions{BatchSize: 3}); err != nil {
 						t.Fatal(err)
 					}
-					if _, said := findingsOf(t, db, check); len(said) > 0 {
+					if _, said := testkit.FindingsOf(t, db, check); len(said) > 0 {
 						t.Errorf("left %v", said)
 					}
 					wantWhole(t, db, seats)
@@ -102,24 +104,24 @@ func TestSlotsChecks(t *testing.T) {
 			})
 		}
 	})
-	wantRefusedFindings(t, seats.Checks()...)
+	testkit.WantRefusedFindings(t, seats.Checks()...)
 }
 
 // A slot that other code closed or deleted doesn't make an operation wait for ever.
 func TestSlotsDamaged(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)))
 		if err := runInTurn(damage(3, set("of", 0)), remove(2))(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		must(t, db, seats.Add("s", 1, tokenOf(2, 4, 1)))
-		wantError(t, run(seats.Add("s", 1, tokenOf(3, 4, 1)))(t.Context(), db), model.ErrStale)
+		testkit.WantError(t, run(seats.Add("s", 1, tokenOf(3, 4, 1)))(t.Context(), db), model.ErrStale)
 	})
 }
 
 func TestSlotsDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, declare := range map[string]func(){
 		"three slots":      func() { denorm.NewSlots(stored, denorm.SlotsSpec{Slots: 3}) },
 		"a negative":       func() { denorm.NewSlots(stored, denorm.SlotsSpec{Slots: -4}) },

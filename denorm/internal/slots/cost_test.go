@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -16,7 +17,7 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestSlotsCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	short := func(ctx context.Context, db *mongo.Database) error {
 		if err := run(seats.Take("s", 90, token(50)))(ctx, db); !errors.Is(err, model.ErrFull) {
 			return fmt.Errorf("gave %v", err)
@@ -64,7 +65,7 @@ func TestSlotsCosts(t *testing.T) {
 			}, model.Cost{Commands: 1, Returned: 4}},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
-				seed(t, db, docs{"numbers": nil})
+				testkit.Seed(t, db, testkit.Docs{"numbers": nil})
 				must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)), seats.Add("s", 8, tokenOf(2, 4, 0)))
 				modeltest.WantCost(t, m, c.want, func() error { return c.run(t.Context(), db) })
 			})
@@ -74,13 +75,13 @@ func TestSlotsCosts(t *testing.T) {
 
 // Slots are found by _id, among thousands.
 func TestSlotsIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 3000 {
 			list = append(list, slotDoc{ID: fmt.Sprintf("k%d#0000", i), Key: fmt.Sprint("k", i), Of: 1})
 		}
-		seed(t, db, docs{"numbers": list})
+		testkit.Seed(t, db, testkit.Docs{"numbers": list})
 		modeltest.WantIndexed(t, db, lone.Total("k77"), model.IDIndex)
 		p, err := lone.Add("k77", 1, token(1)).Decide(nil)
 		if err != nil {
@@ -94,7 +95,7 @@ func TestSlotsIndexed(t *testing.T) {
 
 // Operations take part in a transaction, and go with it.
 func TestSlotsInTransaction(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.NeedTransactions(t, db)
 		must(t, db, seats.Add("s", 9, tokenOf(0, 4, 0)))
@@ -133,7 +134,7 @@ type ticket int64
 
 // Keys may be numbers and ObjectIDs as well.
 func TestSlotsKeyTypes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		eachKey(t, db, []ticket{-12, -1, 0, 1, 12, 1 << 40})
 		eachKey(t, db, []bson.ObjectID{{11: 1}, {11: 2}})
@@ -142,7 +143,7 @@ func TestSlotsKeyTypes(t *testing.T) {
 
 func eachKey[K comparable](t *testing.T, db *mongo.Database, keys []K) {
 	s := denorm.NewSlots(model.NewCollection[denorm.SlotDoc[K], string]("keyed"), denorm.SlotsSpec{Slots: 2})
-	seed(t, db, docs{"keyed": nil})
+	testkit.Seed(t, db, testkit.Docs{"keyed": nil})
 	for i, key := range keys {
 		must(t, db, s.Add(key, int64(i+1), token(i)), s.Add(key, int64(i+1), token(i)))
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,11 +15,11 @@ import (
 
 // Random operations, some of them again, some cut, in lockstep with a map: after each one all sums agree.
 func TestSlotsProperty(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	keys := []string{"p", "p#", "p#0000", "%", "$where", "a.b", "é"}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for s := range uint64(4) {
-			seed(t, db, docs{"numbers": nil})
+			testkit.Seed(t, db, testkit.Docs{"numbers": nil})
 			random := rand.New(rand.NewPCG(s, 3))
 			stock := s%2 == 0
 			var ways []*slots // declarations that differ

@@ -18,10 +18,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// cut runs the first steps of the plan that a change decides on.
+// cut runs the first steps of the plan that a change decides on after a read. A first attempt reads nothing.
 func cut(c model.Change, steps int) operation {
 	return func(ctx context.Context, db *mongo.Database) error {
-		p, err := c.Plan(ctx, db)
+		state, err := c.Read(ctx, db)
+		if err != nil {
+			return err
+		}
+		p, err := c.Decide(state)
 		if err != nil {
 			return err
 		}
@@ -50,7 +54,7 @@ func full() operation { return run(pair.Add("s", 9, tokenOf(0, 2, 9))) }
 
 // Each operation can be cut at each write and run again: it counts once, and the stock is whole.
 func TestSlotsFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	spread := runInTurn(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9))))
 	for _, c := range []struct {
 		reason string
@@ -120,7 +124,7 @@ func TestSlotsFaults(t *testing.T) {
 
 // Two operations in every order of their writes: each counts once, or the stock is too small.
 func TestSlotsInterleaved(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	s := func(i int32, n int) bson.ObjectID { return tokenOf(i, 2, n) }
 	for _, c := range []struct {
 		reason string
@@ -163,7 +167,7 @@ func TestSlotsInterleaved(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			var before int64
-			match := interleaved
+			match := testkit.Interleaved
 			if c.many {
 				match = mongotest.Writes
 			}
@@ -208,7 +212,7 @@ func TestSlotsInterleaved(t *testing.T) {
 
 // A doubling and a halving that meet give way to each other, and leave all whole.
 func TestSlotsResizesMeet(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Match: mongotest.Writes, Sample: 5, Nested: true,
 		Seed: runInTurn(full(), run(pair.Add("s", 5, tokenOf(1, 2, 9)))),
@@ -224,7 +228,7 @@ func TestSlotsResizesMeet(t *testing.T) {
 // 64 writers of one stock, while it is divided again and again: each operation counts once though it is run twice,
 // takes stop where nothing is left, and nothing is ever below zero.
 func TestSlotsConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		concurrent(t, db, 64, 6)
 	})

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	core "github.com/docmodel/docmodel/denorm/internal/slots"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -37,7 +39,7 @@ func token(n int) (op bson.ObjectID) {
 // tokenOf is the n-th token, from 0, whose slot is a number of so many.
 func tokenOf(slot, of int32, n int) bson.ObjectID {
 	for i := 0; ; i++ {
-		if op := token(i); hash(op)%of == slot {
+		if op := token(i); core.HashToken(op)%of == slot {
 			if n--; n < 0 {
 				return op
 			}
@@ -105,7 +107,7 @@ func wantFree(t testing.TB, db *mongo.Database, s *slots, key string, want int64
 }
 
 func TestSlotsAdd(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)), likes.Add("p#", 7, token(1)),
 			likes.Add("p", 10, token(3)))
@@ -114,9 +116,9 @@ func TestSlotsAdd(t *testing.T) {
 		must(t, db, likes.Add("p", 3, token(1)), likes.Add("p", -5, token(2)))
 		wantSum(t, db, likes, "p", 8)
 		_, err := likes.Add("p", 4, token(1)).Run(t.Context(), db)
-		wantError(t, err, denorm.ErrToken)
+		testkit.WantError(t, err, denorm.ErrToken)
 		_, err = likes.Total("x").One(t.Context(), db)
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		all, err := likes.Totals().All(t.Context(), db)
 		if err != nil || len(all) != 2 ||
 			all[0] != (denorm.SlotTotal[string]{Key: "p", Sum: 8, Slots: 4}) || all[1].Sum != 7 {
@@ -131,10 +133,10 @@ func TestSlotsAdd(t *testing.T) {
 }
 
 func TestSlotsTake(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		_, err := seats.Take("s", 1, token(1)).Run(t.Context(), db)
-		wantError(t, err, model.ErrFull)
+		testkit.WantError(t, err, model.ErrFull)
 		must(t, db, seats.Add("s", 10, tokenOf(2, 4, 0)), seats.Take("s", 3, tokenOf(2, 4, 1)))
 		wantFree(t, db, seats, "s", 7)
 		must(t, db, seats.Take("s", 2, tokenOf(0, 4, 0)))
@@ -143,23 +145,23 @@ func TestSlotsTake(t *testing.T) {
 		wantFree(t, db, seats, "s", 5)
 		var short *denorm.ShortError
 		_, err = seats.Take("s", 6, tokenOf(1, 4, 0)).Run(t.Context(), db)
-		if wantError(t, err, model.ErrFull); !errors.As(err, &short) || short.Left != 5 || short.Asked != 6 {
+		if testkit.WantError(t, err, model.ErrFull); !errors.As(err, &short) || short.Left != 5 || short.Asked != 6 {
 			t.Errorf("error %v", err)
 		}
 		must(t, db, seats.Take("s", 5, tokenOf(1, 4, 0)))
 		wantFree(t, db, seats, "s", 0)
 		_, err = seats.Take("s", 2, tokenOf(1, 4, 0)).Run(t.Context(), db)
-		wantError(t, err, denorm.ErrToken)
+		testkit.WantError(t, err, denorm.ErrToken)
 		_, err = seats.Add("s", 5, tokenOf(1, 4, 0)).Run(t.Context(), db)
-		wantError(t, err, denorm.ErrToken)
+		testkit.WantError(t, err, denorm.ErrToken)
 	})
 }
 
 // Each number of slots becomes each other, and every operation is still known.
 func TestSlotsResize(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		wantError(t, run(seats.Resize("none", 4))(t.Context(), db), model.ErrNotFound)
+		testkit.WantError(t, run(seats.Resize("none", 4))(t.Context(), db), model.ErrNotFound)
 		var want int64
 		for i := range 30 {
 			must(t, db, seats.Add("s", int64(i+1), token(i)))
@@ -187,7 +189,7 @@ func TestSlotsResize(t *testing.T) {
 }
 
 func TestSlotsRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, err := range map[string]error{
 		"an empty key":              likes.Add("", 1, token(1)).Err,
 		"no token":                  likes.Add("p", 1, bson.NilObjectID).Err,
@@ -205,13 +207,13 @@ func TestSlotsRefuses(t *testing.T) {
 		"resize to too many":        seats.Resize("p", 2048).Err,
 		"a negative resize":         seats.Resize("p", -2).Err,
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 }
 
 // Tokens of any kind are spread evenly over the slots.
 func TestSlotsHash(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, op := range map[string]func(i int) bson.ObjectID{
 		"one after the other": token,
 		"new ones":            func(int) bson.ObjectID { return bson.NewObjectID() },
@@ -222,7 +224,7 @@ func TestSlotsHash(t *testing.T) {
 	} {
 		var in [16]int
 		for i := range 16 * 100 {
-			in[hash(op(i))%16]++
+			in[core.HashToken(op(i))%16]++
 		}
 		for slot, n := range in {
 			if n < 55 || n > 150 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -11,9 +12,9 @@ import (
 
 // So can a repair of subsets, and a rebuild.
 func TestSubsetRepairFaults(t *testing.T) {
-	parallel(t)
-	spoiled := inTurn(fiveRemarks, func(ctx context.Context, db *mongo.Database) error {
-		return exec(ctx, db, model.NewPlan(remarks.Delete("r3"), remarks.Delete("r4")),
+	testkit.Parallel(t)
+	spoiled := testkit.InTurn(fiveRemarks, func(ctx context.Context, db *mongo.Database) error {
+		return testkit.Exec(ctx, db, model.NewPlan(remarks.Delete("r3"), remarks.Delete("r4")),
 			model.NewPlan(remarks.Insert(remark{ID: "new", Thread: "b", At: 1})))
 	})
 	right := func(t testing.TB, db *mongo.Database) {
@@ -25,10 +26,10 @@ func TestSubsetRepairFaults(t *testing.T) {
 			},
 			thread{ID: "b", Newest: []remark{{ID: "new", At: 1}}},
 		}
-		wantDocs(t, db, docs{"threads": want})
+		testkit.WantDocs(t, db, testkit.Docs{"threads": want})
 	}
-	runFaults(t, map[string]modeltest.FaultCase{
-		"repair":  {Seed: spoiled, Run: mendedByJobs(newestThree.Checks()...), Check: right},
-		"rebuild": {Seed: spoiled, Run: inBatchesOf(1, newestThree.Checks()[0].Job()), Check: right},
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{
+		"repair":  {Seed: spoiled, Run: testkit.MendedByJobs(newestThree.Checks()...), Check: right},
+		"rebuild": {Seed: spoiled, Run: testkit.InBatchesOf(1, newestThree.Checks()[0].Job()), Check: right},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,23 +19,26 @@ import (
 func TestSubsetSetKeepsFieldOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
-		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
+		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		_, _, notes := byTwo()
 		mustRun(t, db, notes.Insert(remark{ID: "a", Thread: "t", At: 1}),
 			notes.Insert(remark{ID: "b", Thread: "t", At: 2}))
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
 			for _, id := range []string{"a", "b"} {
-				mustExec(t, db,
-					model.NewPlan(remarks.Update(id, bson.D{e("$unset", bson.D{e("text", ""), e("likes", "")})})))
+				testkit.MustExec(t, db,
+					model.NewPlan(remarks.Update(id, bson.D{
+						testkit.E("$unset", bson.D{testkit.E("text", ""), testkit.E("likes", "")}),
+					})))
 			}
-			if err := mendedNow(x.Checks()...)(t.Context(), db); err != nil {
+			if err := testkit.MendedNow(x.Checks()...)(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			for _, id := range []string{"a", "b"} {
-				if err := runChange(t.Context(), db, notes.Set(id, bson.D{e("text", "x"), e("likes", 1)})); err != nil {
+				if err := runChange(t.Context(), db,
+					notes.Set(id, bson.D{testkit.E("text", "x"), testkit.E("likes", 1)})); err != nil {
 					t.Fatal(err)
 				}
-				if found, err := foundBy(t.Context(), db, x.Checks()); err != nil || len(found) > 0 {
+				if found, err := testkit.FoundBy(t.Context(), db, x.Checks()); err != nil || len(found) > 0 {
 					t.Errorf("after a change of %s: %v, %v", id, found, err)
 				}
 			}
@@ -45,10 +49,10 @@ func TestSubsetSetKeepsFieldOrder(t *testing.T) {
 // addsByName reports whether $set adds new fields in the order of their names, as MongoDB does since 5.0.
 func addsByName(ctx context.Context, db *mongo.Database) error {
 	c := db.Collection("needorder")
-	_, errInsert := c.InsertOne(ctx, bson.D{e("_id", 1)})
-	_, errSet := c.UpdateByID(ctx, 1, bson.D{e("$set", bson.D{e("b", 1), e("a", 1)})})
+	_, errInsert := c.InsertOne(ctx, bson.D{testkit.E("_id", 1)})
+	_, errSet := c.UpdateByID(ctx, 1, bson.D{testkit.E("$set", bson.D{testkit.E("b", 1), testkit.E("a", 1)})})
 	var got bson.D
-	err := errors.Join(errInsert, errSet, c.FindOne(ctx, bson.D{e("_id", 1)}).Decode(&got), c.Drop(ctx))
+	err := errors.Join(errInsert, errSet, c.FindOne(ctx, bson.D{testkit.E("_id", 1)}).Decode(&got), c.Drop(ctx))
 	if err == nil && got[1].Key != "a" {
 		err = fmt.Errorf("got %v", got)
 	}
@@ -58,11 +62,15 @@ func addsByName(ctx context.Context, db *mongo.Database) error {
 // A copy with the fields in another order isn't equal for a query: it is found, mended once, and then right.
 func TestSubsetFindsFieldOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
+		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		mustRun(t, db, newest.Insert(remark{ID: "a", Thread: "t", At: 1, Text: "x"}))
-		turned := bson.D{e("$set", bson.D{e("newest", bson.A{bson.D{e("at", 1), e("text", "x"), e("_id", "a")}})})}
-		mustExec(t, db, model.NewPlan(threads.Update("t", turned)))
-		found, err := foundBy(t.Context(), db, newestThree.Checks())
+		turned := bson.D{
+			testkit.E("$set", bson.D{
+				testkit.E("newest", bson.A{bson.D{testkit.E("at", 1), testkit.E("text", "x"), testkit.E("_id", "a")}}),
+			}),
+		}
+		testkit.MustExec(t, db, model.NewPlan(threads.Update("t", turned)))
+		found, err := testkit.FoundBy(t.Context(), db, newestThree.Checks())
 		if err != nil || len(found) != 1 {
 			t.Fatalf("found %v, %v", found, err)
 		}
@@ -72,7 +80,7 @@ func TestSubsetFindsFieldOrder(t *testing.T) {
 				t.Errorf("mended %d, %v, want %d", p.Modified, err, want)
 			}
 		}
-		if found, err := foundBy(t.Context(), db, newestThree.Checks()); err != nil || len(found) > 0 {
+		if found, err := testkit.FoundBy(t.Context(), db, newestThree.Checks()); err != nil || len(found) > 0 {
 			t.Errorf("then found %v, %v", found, err)
 		}
 	})

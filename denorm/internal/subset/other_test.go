@@ -17,7 +17,7 @@ import (
 
 // What each operation costs is what its documentation says.
 func TestSubsetCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c changed) func(context.Context) error {
@@ -34,19 +34,19 @@ func TestSubsetCosts(t *testing.T) {
 			},
 			{
 				reason: "a copied field", want: model.Cost{Commands: 4, Written: 3, Returned: 1},
-				run: run(newest.Set("r3", bson.D{e("text", "y")})),
+				run: run(newest.Set("r3", bson.D{testkit.E("text", "y")})),
 			},
 			{
 				reason: "a field that isn't copied", want: model.Cost{Commands: 1, Written: 1, Returned: 1},
-				run: run(newest.Set("r3", bson.D{e("likes", 3)})),
+				run: run(newest.Set("r3", bson.D{testkit.E("likes", 3)})),
 			},
 			{
 				reason: "another place", want: model.Cost{Commands: 6, Written: 3, Returned: 7},
-				run: run(newest.Set("r3", bson.D{e("at", 7)})),
+				run: run(newest.Set("r3", bson.D{testkit.E("at", 7)})),
 			},
 			{
 				reason: "another parent", want: model.Cost{Commands: 8, Written: 4, Returned: 8},
-				run: run(newest.Set("r3", bson.D{e("thread", "b")})),
+				run: run(newest.Set("r3", bson.D{testkit.E("thread", "b")})),
 			},
 			{"delete", model.Cost{Commands: 6, Written: 3, Returned: 7}, run(newest.Delete("r3"))},
 			{"delete one that isn't held", model.Cost{Commands: 6, Written: 3, Returned: 7}, run(newest.Delete("r0"))},
@@ -56,7 +56,7 @@ func TestSubsetCosts(t *testing.T) {
 			},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
-				seed(t, db, docs{"threads": nil, "remarks": nil})
+				testkit.Seed(t, db, testkit.Docs{"threads": nil, "remarks": nil})
 				if err := fiveRemarks(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
@@ -67,22 +67,22 @@ func TestSubsetCosts(t *testing.T) {
 }
 
 func TestSubsetIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list, parents := make([]remark, 3000), make([]thread, 3000)
 		for i := range list {
 			list[i], parents[i] = remark{ID: fmt.Sprint(i), Thread: fmt.Sprint(i / 3), At: i}, thread{ID: fmt.Sprint(i)}
 		}
-		mustExec(t, db, remarks.InsertMany(list), threads.InsertMany(parents))
+		testkit.MustExec(t, db, remarks.InsertMany(list), threads.InsertMany(parents))
 		if err := model.New("test", newestThree).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newestThree.Children("77"), newestThree.Indexes()[0].Name)
 		modeltest.WantIndexed(t, db, newestThree.Rest(&thread{ID: "77", Newest: []remark{{ID: "3", At: 3}}}),
 			newestThree.Indexes()[0].Name)
-		wantReadsIndexed(t, db, m,
-			testkit.ReadBy("Set", newest.Set("7", bson.D{e("at", 1)}).Change(), model.IDIndex, model.IDIndex,
+		testkit.WantReadsIndexed(t, db, m,
+			testkit.ReadBy("Set", newest.Set("7", bson.D{testkit.E("at", 1)}).Change(), model.IDIndex, model.IDIndex,
 				newestThree.Indexes()[0].Name),
 			testkit.ReadBy("Refresh", newestThree.Refresh("7"), model.IDIndex, newestThree.Indexes()[0].Name))
 	}, mongotest.WithMonitor(m))
@@ -90,18 +90,20 @@ func TestSubsetIndexed(t *testing.T) {
 
 // A parent that is not there, a child without one, and a child that is not there.
 func TestSubsetMissing(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, runChange(t.Context(), db, newest.Insert(remark{ID: "x", Thread: "gone"})), model.ErrNotFound)
-		wantError(t, runChange(t.Context(), db, newest.Set("none", bson.D{e("text", "y")})), model.ErrNotFound)
-		mustExec(t, db, model.NewPlan(remarks.Insert(remark{ID: "x", Thread: "gone"})))
-		mustRun(t, db, newest.Set("x", bson.D{e("thread", "b")}))
+		testkit.WantError(t,
+			runChange(t.Context(), db, newest.Insert(remark{ID: "x", Thread: "gone"})), model.ErrNotFound)
+		testkit.WantError(t,
+			runChange(t.Context(), db, newest.Set("none", bson.D{testkit.E("text", "y")})), model.ErrNotFound)
+		testkit.MustExec(t, db, model.NewPlan(remarks.Insert(remark{ID: "x", Thread: "gone"})))
+		mustRun(t, db, newest.Set("x", bson.D{testkit.E("thread", "b")}))
 		subsetDrift(t, db, newestThree)
-		mustRun(t, db, newest.Insert(remark{ID: "alone"}), newest.Set("alone", bson.D{e("text", "y")}),
-			newest.Set("alone", bson.D{e("thread", "b")}))
+		mustRun(t, db, newest.Insert(remark{ID: "alone"}), newest.Set("alone", bson.D{testkit.E("text", "y")}),
+			newest.Set("alone", bson.D{testkit.E("thread", "b")}))
 		subsetDrift(t, db, newestThree)
 		mustRun(t, db, newest.Delete("alone"))
 		subsetDrift(t, db, newestThree)
@@ -109,17 +111,18 @@ func TestSubsetMissing(t *testing.T) {
 }
 
 func TestSubsetDeclarations(t *testing.T) {
-	parallel(t)
-	by := bson.D{e("at", -1)}
+	testkit.Parallel(t)
+	by := bson.D{testkit.E("at", -1)}
 	for reason, declare := range map[string]func(){
 		"no order": func() { denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3}) },
 		"no bound": func() { denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{By: by}) },
 		"a bad direction": func() {
-			denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 0)}})
+			denorm.NewSubset(remarks, "thread", threads, "newest",
+				denorm.SubsetSpec{Max: 3, By: bson.D{testkit.E("at", 0)}})
 		},
 		"ordered twice": func() {
 			denorm.NewSubset(remarks, "thread", threads, "newest",
-				denorm.SubsetSpec{Max: 3, By: bson.D{e("at", 1), e("at", 1)}})
+				denorm.SubsetSpec{Max: 3, By: bson.D{testkit.E("at", 1), testkit.E("at", 1)}})
 		},
 		"unknown reference": func() {
 			denorm.NewSubset(remarks, "tread", threads, "newest", denorm.SubsetSpec{Max: 3, By: by})
@@ -163,12 +166,12 @@ func TestSubsetDeclarations(t *testing.T) {
 }
 
 func TestSubsetRefusals(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for reason, err := range map[string]error{
 		"nobody's children": newestThree.Children("").Err,
 		"no thread":         newestThree.Rest(&thread{}).Err,
 		"no parent to mend": newestThree.Refresh("").Err,
-		"nothing found":     newestThree.Checks()[0].Mend(emptyFinding(newestThree.Checks()[0])).Err(),
+		"nothing found":     newestThree.Checks()[0].Mend(testkit.EmptyFinding(newestThree.Checks()[0])).Err(),
 	} {
 		var bad *model.ValueError
 		if !errors.As(err, &bad) || bad.Collection == "" || bad.Field == "" || bad.Reason == "" {

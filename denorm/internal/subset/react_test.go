@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -29,7 +30,9 @@ func ofThread(deleted, moved []string) model.Technique {
 			return []model.Reaction{{
 				Collection: "threads", Paths: []string{"title"},
 				Fetch: func(model.StoreWrite) ([]model.Fetch, error) {
-					return []model.Fetch{{Query: &model.Query{Collection: "remarks", Sort: bson.D{e("_id", 1)}}}}, nil
+					return []model.Fetch{{
+						Query: &model.Query{Collection: "remarks", Sort: bson.D{testkit.E("_id", 1)}},
+					}}, nil
 				},
 				React: func(w model.StoreWrite) (a model.Answer, err error) {
 					for _, doc := range w.FoundAll(0) {
@@ -41,7 +44,7 @@ func ofThread(deleted, moved []string) model.Technique {
 						case slices.Contains(deleted, id):
 						case slices.Contains(moved, id):
 							write.Change = func(bson.Raw) (bson.D, error) {
-								return bson.D{e("thread", bson.RawValue{})}, nil
+								return bson.D{testkit.E("thread", bson.RawValue{})}, nil
 							}
 						default:
 							continue
@@ -62,7 +65,7 @@ func following() model.Technique {
 				Collection: "remarks", Paths: []string{"thread"},
 				Fetch: func(model.StoreWrite) ([]model.Fetch, error) {
 					return []model.Fetch{{
-						Query: &model.Query{Collection: "remarks", Filter: bson.D{e("_id", "d")}},
+						Query: &model.Query{Collection: "remarks", Filter: bson.D{testkit.E("_id", "d")}},
 					}}, nil
 				},
 				React: func(w model.StoreWrite) (a model.Answer, err error) {
@@ -70,7 +73,7 @@ func following() model.Technique {
 						a.Writes = []model.StoreWrite{{
 							Collection: "remarks", Before: w.Found(0),
 							Change: func(bson.Raw) (bson.D, error) {
-								return bson.D{e("thread", bson.RawValue{})}, nil
+								return bson.D{testkit.E("thread", bson.RawValue{})}, nil
 							},
 						}}
 					}
@@ -129,12 +132,12 @@ func TestSubsetStoreSiblings(t *testing.T) {
 		tx := transacting(t, db)
 		for _, test := range tests {
 			t.Run(fmt.Sprintf("%s,%s", test.deleted, test.moved), func(t *testing.T) {
-				seed(t, db, docs{"threads": nil, "remarks": nil})
+				testkit.Seed(t, db, testkit.Docs{"threads": nil, "remarks": nil})
 				if err := seedRemarks(t.Context(), tx, 20); err != nil {
 					t.Fatal(err)
 				}
 				m, posts, _ := byTwo(ofThread(ids(test.deleted), ids(test.moved)))
-				err := last(posts.Set("t", bson.D{e("title", "new")}).Run(t.Context(), tx))
+				err := last(posts.Set("t", bson.D{testkit.E("title", "new")}).Run(t.Context(), tx))
 				if value := (*model.ValueError)(nil); test.refused != errors.As(err, &value) ||
 					!test.refused && err != nil {
 					t.Error(err)
@@ -182,22 +185,22 @@ func TestSubsetStoreFollowing(t *testing.T) {
 // Two actions of stores meet, in transactions and without: one removes a child from the array, the other changes the
 // child that fills it up, or refreshes the array.
 func TestSubsetStoreMeets(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m, _, notes := byTwo()
 	set := func(id string, fields bson.D) model.ChangeOf[model.Stored[remark]] { return notes.Set(id, fields) }
 	others := map[string]model.Change{
 		"refresh": newestThree.Refresh("t"), "delete d": notes.Delete("d").Change(),
-		"delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{e("text", "new")}).Change(),
-		"d is the oldest": set("d", bson.D{e("at", 1)}).Change(),
-		"d moves":         set("d", bson.D{e("thread", "u")}).Change(),
+		"delete b": notes.Delete("b").Change(), "text of d": set("d", bson.D{testkit.E("text", "new")}).Change(),
+		"d is the oldest": set("d", bson.D{testkit.E("at", 1)}).Change(),
+		"d moves":         set("d", bson.D{testkit.E("thread", "u")}).Change(),
 		"between":         notes.Insert(remark{ID: "z", Thread: "t", At: 97}).Change(),
-		"likes of c":      set("c", bson.D{e("likes", 7)}).Change(),
-		"e is the newest": set("e", bson.D{e("at", 500)}).Change(),
-		"text of e":       set("e", bson.D{e("text", "new")}).Change(),
+		"likes of c":      set("c", bson.D{testkit.E("likes", 7)}).Change(),
+		"e is the newest": set("e", bson.D{testkit.E("at", 500)}).Change(),
+		"text of e":       set("e", bson.D{testkit.E("text", "new")}).Change(),
 	}
 	firsts := map[string]model.Change{
-		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{e("thread", "u")}).Change(),
-		"a is the oldest": set("a", bson.D{e("at", 2)}).Change(),
+		"delete a": notes.Delete("a").Change(), "a moves": set("a", bson.D{testkit.E("thread", "u")}).Change(),
+		"a is the oldest": set("a", bson.D{testkit.E("at", 2)}).Change(),
 	}
 	for first, a := range firsts {
 		for other, b := range others {
@@ -254,7 +257,7 @@ func TestSubsetStoreRefuses(t *testing.T) {
 		}
 		for i, way := range ways {
 			for field, c := range map[string]model.ChangeOf[model.Stored[remark]]{
-				"at": notes.Set("a", bson.D{e("at", nil)}),
+				"at": notes.Set("a", bson.D{testkit.E("at", nil)}),
 			} {
 				if value := (*model.ValueError)(nil); !errors.As(last(c.Run(t.Context(), way)),
 					&value) || value.Field != field {
@@ -288,7 +291,9 @@ func TestSubsetStoreField(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := db.Collection("remarks").
-			UpdateMany(t.Context(), bson.D{}, bson.D{e("$inc", bson.D{e("kept.hold", int64(1))})}); err != nil {
+			UpdateMany(t.Context(), bson.D{}, bson.D{
+				testkit.E("$inc", bson.D{testkit.E("kept.hold", int64(1))}),
+			}); err != nil {
 			t.Fatal(err)
 		}
 		want := func(reason string, err error) {
@@ -301,10 +306,10 @@ func TestSubsetStoreField(t *testing.T) {
 			}
 		}
 		want("held", nil)
-		want("Set", last(notes.Set("a", bson.D{e("likes", 3)}).Run(t.Context(), db)))
+		want("Set", last(notes.Set("a", bson.D{testkit.E("likes", 3)}).Run(t.Context(), db)))
 		if tx, err := model.WithTransactions(t.Context(), db); err == nil {
 			want("Set in a transaction",
-				last(notes.Set("a", bson.D{e("text", "y"), e("likes", 0)}).Run(t.Context(), tx)))
+				last(notes.Set("a", bson.D{testkit.E("text", "y"), testkit.E("likes", 0)}).Run(t.Context(), tx)))
 		}
 		want("Delete", last(notes.Delete("a").Run(t.Context(), db)))
 	})
@@ -319,8 +324,8 @@ func TestSubsetStoreStamped(t *testing.T) {
 		stamped := func() model.DB {
 			at++
 			return model.Scope{
-				Insert:      bson.D{e("by", "ann")},
-				Set:         bson.D{e("at1", at), e("about", bson.D{e("z", at)})},
+				Insert:      bson.D{testkit.E("by", "ann")},
+				Set:         bson.D{testkit.E("at1", at), testkit.E("about", bson.D{testkit.E("z", at)})},
 				Collections: []string{"remarks"},
 			}.On(tx)
 		}
@@ -328,8 +333,8 @@ func TestSubsetStoreStamped(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range []model.ChangeOf[model.Stored[remark]]{
-			notes.Set("a", bson.D{e("text", "y"), e("likes", 3)}),
-			notes.Set("a", bson.D{e("at", 1)}),
+			notes.Set("a", bson.D{testkit.E("text", "y"), testkit.E("likes", 3)}),
+			notes.Set("a", bson.D{testkit.E("at", 1)}),
 			notes.Delete("b"),
 			notes.Edit("c", func(r *remark) error { r.Thread = ""; return nil }),
 			notes.Insert(remark{ID: "z", Thread: "t", At: 500}),
@@ -356,13 +361,14 @@ func TestSubsetStoreBesideAverage(t *testing.T) {
 			last(posts.Insert(thread{ID: "u"}).Run(t.Context(), db)))
 		for i, id := range []string{"a", "b", "c", "d", "e"} {
 			for range 2 { // a request that comes twice
-				ctx := model.WithToken(t.Context(), token(i+1))
+				ctx := model.WithToken(t.Context(), testkit.Token(i+1))
 				err = errors.Join(err, last(notes.Insert(remark{ID: id, Thread: "t", At: i, Likes: i}).Run(ctx, db)))
 			}
 		}
 		for _, c := range []changed{
-			notes.Set("e", bson.D{e("likes", 9), e("text", "new")}), notes.Set("d", bson.D{e("at", -1), e("likes", 2)}),
-			notes.Set("c", bson.D{e("thread", "u")}), notes.Delete("e"),
+			notes.Set("e", bson.D{testkit.E("likes", 9), testkit.E("text", "new")}),
+			notes.Set("d", bson.D{testkit.E("at", -1), testkit.E("likes", 2)}),
+			notes.Set("c", bson.D{testkit.E("thread", "u")}), notes.Delete("e"),
 		} {
 			err = errors.Join(err, last(c.Run(t.Context(), db)))
 		}

@@ -3,6 +3,7 @@ package subset_test
 import (
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,19 +14,20 @@ import (
 func TestSubsetStamped(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
-		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"}), threads.Insert(thread{ID: "u"})))
+		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"}), threads.Insert(thread{ID: "u"})))
 		at := 0
 		request := func(collections ...string) model.DB {
 			at++
 			s := model.Scope{
-				Tenant: bson.D{e("team", "x")}, Insert: bson.D{e("by", "ann")}, Set: bson.D{e("at1", at)},
+				Tenant: bson.D{testkit.E("team", "x")}, Insert: bson.D{testkit.E("by", "ann")},
+				Set:         bson.D{testkit.E("at1", at)},
 				Collections: collections,
 			}
-			return model.Scope{Set: bson.D{e("at2", -at)}, Collections: collections}.On(s.On(db))
+			return model.Scope{Set: bson.D{testkit.E("at2", -at)}, Collections: collections}.On(s.On(db))
 		}
 		want := func(reason string) {
 			t.Helper()
-			if found, err := foundBy(t.Context(), db, wholeTwo.Checks()); err != nil || len(found) > 0 {
+			if found, err := testkit.FoundBy(t.Context(), db, wholeTwo.Checks()); err != nil || len(found) > 0 {
 				t.Errorf("%s: %v, %v", reason, found, err)
 			}
 		}
@@ -35,7 +37,8 @@ func TestSubsetStamped(t *testing.T) {
 			}
 			if _, err := db.Collection("threads").
 				UpdateMany(t.Context(), bson.D{}, bson.D{
-					e("$set", bson.D{e("team", "x")}), e("$unset", bson.D{e("whole", "")}),
+					testkit.E("$set", bson.D{testkit.E("team", "x")}),
+					testkit.E("$unset", bson.D{testkit.E("whole", "")}),
 				}); err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +50,8 @@ func TestSubsetStamped(t *testing.T) {
 				want("insert " + id)
 			}
 			for _, set := range []bson.D{
-				{e("text", "x")}, {e("likes", 2), e("text", "y")}, {e("at", 0)}, {e("thread", "u")},
+				{testkit.E("text", "x")}, {testkit.E("likes", 2), testkit.E("text", "y")}, {testkit.E("at", 0)},
+				{testkit.E("thread", "u")},
 			} {
 				if _, _, err := whole.Set("c", set).Run(t.Context(), request(scoped...)); err != nil {
 					t.Fatal(err)

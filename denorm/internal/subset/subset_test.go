@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -43,10 +44,10 @@ var (
 	remarks = model.NewCollectionWith[remark, string]("remarks", model.CollectionOptions{StoreField: "kept"})
 
 	newestThree = denorm.NewSubset(remarks, "thread", threads, "newest", denorm.SubsetSpec{
-		Max: 3, By: bson.D{e("at", -1)}, Fields: []string{"text"},
+		Max: 3, By: bson.D{testkit.E("at", -1)}, Fields: []string{"text"},
 	})
 	wholeTwo = denorm.NewSubset(remarks, "thread", threads, "whole",
-		denorm.SubsetSpec{Max: 2, By: bson.D{e("at", -1), e("_id", 1)}})
+		denorm.SubsetSpec{Max: 2, By: bson.D{testkit.E("at", -1), testkit.E("_id", 1)}})
 )
 
 // firstOf is what a thread is to hold, by the remarks in memory.
@@ -75,7 +76,7 @@ func firstOf(list []remark, id string, whole bool) []remark {
 func subsetDrift(t testing.TB, db *mongo.Database, x *denorm.Subset[thread, string, remark, string], want ...string) {
 	t.Helper()
 	ctx := context.Background()
-	found, err := foundBy(ctx, db, x.Checks())
+	found, err := testkit.FoundBy(ctx, db, x.Checks())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func subsetDrift(t testing.TB, db *mongo.Database, x *denorm.Subset[thread, stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := threads.Find(nil).Sorted(bson.D{e("_id", 1)}).All(ctx, db)
+	all, err := threads.Find(nil).Sorted(bson.D{testkit.E("_id", 1)}).All(ctx, db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,10 +131,13 @@ func mustRun(t testing.TB, db model.DB, changes ...changed) {
 
 // Whatever is inserted, changed, moved and deleted, the threads hold the first of their remarks, after each operation.
 func TestSubsetFollows(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, x := range []*denorm.Subset[thread, string, remark, string]{newestThree, wholeTwo} {
-			seed(t, db, docs{"threads": {thread{ID: "a"}, thread{ID: "b", Newest: []remark{}}}, "remarks": nil})
+			testkit.Seed(t, db, testkit.Docs{
+				"threads": {thread{ID: "a"}, thread{ID: "b", Newest: []remark{}}},
+				"remarks": nil,
+			})
 			r, store := rand.New(rand.NewPCG(3, 5)), storeOf(x)
 			ids := []string{}
 			for n := range 60 {
@@ -148,9 +152,10 @@ func TestSubsetFollows(t *testing.T) {
 						}))
 				case k < 6:
 					fields := []bson.D{
-						{e("text", id)}, {e("at", r.IntN(9))}, {e("likes", r.IntN(5)), e("text", id)},
-						{e("thread", []string{"a", "b"}[r.IntN(2)])},
-						{e("thread", "b"), e("at", r.IntN(9))},
+						{testkit.E("text", id)}, {testkit.E("at", r.IntN(9))},
+						{testkit.E("likes", r.IntN(5)), testkit.E("text", id)},
+						{testkit.E("thread", []string{"a", "b"}[r.IntN(2)])},
+						{testkit.E("thread", "b"), testkit.E("at", r.IntN(9))},
 					}[r.IntN(5)]
 					err = runChange(t.Context(), db, store.Set(ids[r.IntN(len(ids))], fields))
 				default:
@@ -169,12 +174,12 @@ func TestSubsetFollows(t *testing.T) {
 
 // What is changed past the subset is found completely, and mended exactly, by each of the ways.
 func TestSubsetDrift(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for name, repair := range map[string]func() error{
-			"mend": func() error { return mendedNow(newestThree.Checks()...)(ctx, db) },
-			"job":  func() error { return mendedByJobs(newestThree.Checks()...)(ctx, db) },
+			"mend": func() error { return testkit.MendedNow(newestThree.Checks()...)(ctx, db) },
+			"job":  func() error { return testkit.MendedByJobs(newestThree.Checks()...)(ctx, db) },
 			"rebuild": func() error {
 				p, err := newestThree.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
 				if p.Modified != 4 {
@@ -191,28 +196,28 @@ func TestSubsetDrift(t *testing.T) {
 				return nil
 			},
 		} {
-			seed(t, db, docs{"threads": nil, "remarks": nil})
+			testkit.Seed(t, db, testkit.Docs{"threads": nil, "remarks": nil})
 			for i, id := range []string{"a", "b", "c", "d", "e", "f"} {
-				mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: id, Title: "kept"})))
+				testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: id, Title: "kept"})))
 				for n := range i {
 					mustRun(t, db, newest.Insert(remark{ID: fmt.Sprint(id, n), Thread: id, At: n, Text: "x"}))
 				}
 			}
 			subsetDrift(t, db, newestThree)
 			for id, update := range map[string]bson.D{
-				"a": {e("$set", bson.D{e("newest", []remark{{ID: "ghost"}})})},
-				"b": {e("$unset", bson.D{e("newest", "")})},
-				"c": {e("$set", bson.D{e("newest.0.text", "y")})},
-				"d": {e("$set", bson.D{e("newest", nil)})},
+				"a": {testkit.E("$set", bson.D{testkit.E("newest", []remark{{ID: "ghost"}})})},
+				"b": {testkit.E("$unset", bson.D{testkit.E("newest", "")})},
+				"c": {testkit.E("$set", bson.D{testkit.E("newest.0.text", "y")})},
+				"d": {testkit.E("$set", bson.D{testkit.E("newest", nil)})},
 			} {
-				mustExec(t, db, model.NewPlan(threads.Update(id, update)))
+				testkit.MustExec(t, db, model.NewPlan(threads.Update(id, update)))
 			}
 			subsetDrift(t, db, newestThree, "a", "b", "c", "d")
 			if err := repair(); err != nil {
 				t.Fatal(name, err)
 			}
 			subsetDrift(t, db, newestThree)
-			if n, err := threads.Find(bson.D{e("title", "kept")}).Count(ctx, db); n != 6 || err != nil {
+			if n, err := threads.Find(bson.D{testkit.E("title", "kept")}).Count(ctx, db); n != 6 || err != nil {
 				t.Errorf("%s: %d threads as they were, %v", name, n, err)
 			}
 		}
@@ -221,9 +226,9 @@ func TestSubsetDrift(t *testing.T) {
 
 // The rest begins after the last that the thread holds, and pages on.
 func TestSubsetRest(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
+		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
 		for n := range 10 {
 			mustRun(t, db, newest.Insert(remark{ID: fmt.Sprint(n), Thread: "a", At: n / 2}))
 		}
@@ -258,10 +263,10 @@ func TestSubsetRest(t *testing.T) {
 
 // A refresh can be cut anywhere and run again.
 func TestSubsetFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return errors.Join(fiveRemarks(ctx, db), exec(ctx, db, model.NewPlan(remarks.Delete("r3"))))
+			return errors.Join(fiveRemarks(ctx, db), testkit.Exec(ctx, db, model.NewPlan(remarks.Delete("r3"))))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
 			return runChange(ctx, db, newestThree.Refresh("a"))
@@ -277,14 +282,14 @@ func TestSubsetFaults(t *testing.T) {
 
 // fiveRemarks stores two threads, and five remarks of one. It removes what stores have noted.
 func fiveRemarks(ctx context.Context, db *mongo.Database) error {
-	err := exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
+	err := testkit.Exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"}), threads.Insert(thread{ID: "b"})))
 	for n := range 5 {
 		err = errors.Join(err,
 			runChange(ctx, db, newest.Insert(remark{ID: fmt.Sprint("r", n), Thread: "a", At: n, Text: "x"})))
 	}
 	for _, name := range []string{"threads", "remarks"} {
 		_, failed := db.Collection(name).
-			UpdateMany(ctx, bson.D{}, bson.D{e("$unset", bson.D{e("_m", ""), e("kept", "")})})
+			UpdateMany(ctx, bson.D{}, bson.D{testkit.E("$unset", bson.D{testkit.E("_m", ""), testkit.E("kept", "")})})
 		err = errors.Join(err, failed)
 	}
 	return err
@@ -292,7 +297,7 @@ func fiveRemarks(ctx context.Context, db *mongo.Database) error {
 
 // Of 32 writers none is lost and none comes twice.
 func TestSubsetWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	test := func(t *testing.T, db *mongo.Database) {
 		if err := fiveRemarks(t.Context(), db); err != nil {
 			t.Fatal(err)
@@ -304,7 +309,7 @@ func TestSubsetWriters(t *testing.T) {
 				if id := fmt.Sprintf("w%02d", i); i%4 > 0 {
 					err = runChange(t.Context(), db, newest.Insert(remark{ID: id, Thread: "a", At: i, Text: id}))
 				} else {
-					err = runChange(t.Context(), db, newest.Set(fmt.Sprint("r", i/8), bson.D{e("at", 40-i)}))
+					err = runChange(t.Context(), db, newest.Set(fmt.Sprint("r", i/8), bson.D{testkit.E("at", 40-i)}))
 				}
 				if err != nil {
 					t.Error(err)

@@ -23,15 +23,15 @@ func TestSubsetPagesLives(t *testing.T) {
 		}
 	}
 	insert := operation("insert", func(ctx context.Context, db *mongo.Database) error {
-		return exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"})))
+		return testkit.Exec(ctx, db, model.NewPlan(threads.Insert(thread{ID: "a"})))
 	})
 	remove := operation("delete", deleteThread)
 	add := operation("append", appendAll(20, 21, 22, 23))
 	lives := []testkit.Life{{remove, insert}, {remove, insert, add}, {remove, insert, remove, insert, add}}
 	ops := []testkit.Operation{
 		operation("append 9", appendAll(9)),
-		operation("remove 2", changed(newest.Remove("a", "r2"))),
-		operation("set 2", changed(newest.Set("a", "r2", bson.D{e("likes", 5)}))),
+		operation("remove 2", testkit.Changed(newest.Remove("a", "r2"))),
+		operation("set 2", testkit.Changed(newest.Set("a", "r2", bson.D{testkit.E("likes", 5)}))),
 	}
 	for _, op := range ops {
 		testkit.LiveBetween(t, op, lives, modeltest.InterleaveCase{Seed: beginWith(1, 2, 3, 4)},
@@ -48,7 +48,7 @@ func TestSubsetPagesLives(t *testing.T) {
 					(len(doc.Newest) != 2 || doc.Newest[0].At != 23 || doc.Newest[1].At != 22) {
 					t.Errorf("the thread shows %+v", doc.Newest)
 				}
-				wantNothingFound(t, db, newest.Checks())
+				testkit.WantNothingFound(t, db, newest.Checks())
 			})
 	}
 }

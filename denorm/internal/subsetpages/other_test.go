@@ -19,7 +19,7 @@ import (
 
 // Random operations on some threads, beside lists in memory.
 func TestLockstep(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(3, 8))
 		steps := 300
@@ -27,7 +27,7 @@ func TestLockstep(t *testing.T) {
 			steps = 60
 		}
 		want := map[string][]remark{"a": nil, "b": nil}
-		seed(t, db, docs{"threads": {thread{ID: "a"}, thread{ID: "b"}}, "pages": nil})
+		testkit.Seed(t, db, testkit.Docs{"threads": {thread{ID: "a"}, thread{ID: "b"}}, "pages": nil})
 		for range steps {
 			id, x := []string{"a", "b"}[r.IntN(2)], remarkAt(r.IntN(12))
 			list, i := want[id], slices.IndexFunc(want[id], func(o remark) bool { return o.ID == x.ID })
@@ -40,7 +40,7 @@ func TestLockstep(t *testing.T) {
 			case n < 6 && i >= 0:
 				x = list[i]
 				x.At, x.Likes = x.At+r.IntN(2)*r.IntN(20), r.IntN(5)
-				c, list[i] = newest.Set(id, x.ID, bson.D{e("at", x.At), e("likes", x.Likes)}), x
+				c, list[i] = newest.Set(id, x.ID, bson.D{testkit.E("at", x.At), testkit.E("likes", x.Likes)}), x
 			case n < 7:
 				if c = newest.Remove(id, x.ID); i >= 0 {
 					want[id] = slices.Delete(list, i, i+1)
@@ -48,7 +48,7 @@ func TestLockstep(t *testing.T) {
 			default:
 				c = newest.Refresh(id)
 			}
-			if err := changed(c)(t.Context(), db); err != nil {
+			if err := testkit.Changed(c)(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 			sorted := slices.Clone(want[id])
@@ -62,12 +62,12 @@ func TestLockstep(t *testing.T) {
 				t.Fatalf("the pages of %s hold %v, %v; want %v", id, all, err, want[id])
 			}
 		}
-		wantNothingFound(t, db, newest.Checks())
+		testkit.WantNothingFound(t, db, newest.Checks())
 	})
 }
 
 func TestCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
@@ -78,19 +78,25 @@ func TestCosts(t *testing.T) {
 			{"append", model.Cost{Commands: 4, Written: 2, Returned: 2}, appendAll(9)},
 			{
 				reason: "set in a page", want: model.Cost{Commands: 3, Written: 1, Returned: 2},
-				run: changed(newest.Set("a", "r1", bson.D{e("text", "y")})),
+				run: testkit.Changed(newest.Set("a", "r1", bson.D{testkit.E("text", "y")})),
 			},
 			{
 				reason: "set in both", want: model.Cost{Commands: 5, Written: 2, Returned: 3},
-				run: changed(newest.Set("a", "r4", bson.D{e("text", "y")})),
+				run: testkit.Changed(newest.Set("a", "r4", bson.D{testkit.E("text", "y")})),
 			},
 			{
 				reason: "set its place", want: model.Cost{Commands: 5, Written: 2, Returned: 3},
-				run: changed(newest.Set("a", "r4", bson.D{e("at", 0)})),
+				run: testkit.Changed(newest.Set("a", "r4", bson.D{testkit.E("at", 0)})),
 			},
-			{"remove from a page", model.Cost{Commands: 3, Written: 1, Returned: 2}, changed(newest.Remove("a", "r1"))},
-			{"remove from both", model.Cost{Commands: 6, Written: 2, Returned: 4}, changed(newest.Remove("a", "r4"))},
-			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, changed(newest.Refresh("a"))},
+			{
+				reason: "remove from a page", want: model.Cost{Commands: 3, Written: 1, Returned: 2},
+				run: testkit.Changed(newest.Remove("a", "r1")),
+			},
+			{
+				reason: "remove from both", want: model.Cost{Commands: 6, Written: 2, Returned: 4},
+				run: testkit.Changed(newest.Remove("a", "r4")),
+			},
+			{"refresh what is true", model.Cost{Commands: 1, Returned: 1}, testkit.Changed(newest.Refresh("a"))},
 			{"delete", model.Cost{Commands: 4, Written: 4, Returned: 1}, deleteThread},
 			{"rest", model.Cost{Commands: 1, Returned: 1}, func(ctx context.Context, db *mongo.Database) error {
 				_, err := newest.Rest(&thread{ID: "a", Newest: []remark{remarkAt(4), remarkAt(3)}}, "", 1).All(ctx, db)
@@ -109,8 +115,8 @@ func TestCosts(t *testing.T) {
 				Items: []remark{remarkAt(i)},
 			}
 		}
-		mustExec(t, db, model.NewCollection[page, string]("pages").InsertMany(many))
-		if err := createIndexes(t.Context(), db, newest); err != nil {
+		testkit.MustExec(t, db, model.NewCollection[page, string]("pages").InsertMany(many))
+		if err := testkit.CreateIndexes(t.Context(), db, newest); err != nil {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "t0100"}, "", 1), model.IDIndex)
@@ -118,11 +124,11 @@ func TestCosts(t *testing.T) {
 }
 
 func TestDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(path string, b *denorm.Bucket[string, remark], spec denorm.SubsetPagesSpec) func() {
 		return func() { denorm.NewSubsetPages(threads, path, b, spec) }
 	}
-	by := bson.D{e("at", -1)}
+	by := bson.D{testkit.E("at", -1)}
 	noKey := denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: 3})
 	same := denorm.NewBucket(model.NewCollection[page, string]("posts"), denorm.BucketSpec{Max: 3, ElementKey: "id"})
 	testkit.WantDeclarationErrors(t,
@@ -141,16 +147,18 @@ func TestDeclarations(t *testing.T) {
 		}, "parents and pages are in the same collection", "posts.newest", "own"),
 		testkit.Wrong("twice", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: append(by, by...)}), "twice",
 			"threads.newest", "once"),
-		testkit.Wrong("no direction", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", 2)}}),
+		testkit.Wrong("no direction",
+			declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{testkit.E("at", 2)}}),
 			"sorts at by 2", "threads.newest", "1 or -1"),
-		testkit.Wrong("no field", declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("time", 1)}}),
+		testkit.Wrong("no field",
+			declare("newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{testkit.E("time", 1)}}),
 			`"time"`, "pages", "bson tags"),
 	)
 }
 
 // With transactions the same operations do the same.
 func TestTransactions(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	db := mongotest.NewClient(t).Database("forum")
 	begin(t, db, 1, 2, 3, 4)
 	tx, err := model.WithTransactions(t.Context(), db)
@@ -159,8 +167,8 @@ func TestTransactions(t *testing.T) {
 	}
 	for _, c := range []model.Change{
 		newest.Append("a", remarkAt(5)), newest.Append("a", remarkAt(5)), newest.Remove("a", "r4"),
-		newest.Set("a", "r5", bson.D{e("text", "y")}),
-		newest.Set("a", "r1", bson.D{e("at", 7)}),
+		newest.Set("a", "r5", bson.D{testkit.E("text", "y")}),
+		newest.Set("a", "r1", bson.D{testkit.E("at", 7)}),
 	} {
 		if _, err := c.Run(t.Context(), tx); err != nil {
 			t.Fatal(err)

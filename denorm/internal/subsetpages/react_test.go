@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -35,7 +36,7 @@ func TestSubsetPagesStore(t *testing.T) {
 			ways = append(ways, tx)
 		}
 		for _, way := range ways {
-			seed(t, db, docs{"threads": nil, "pages": nil})
+			testkit.Seed(t, db, testkit.Docs{"threads": nil, "pages": nil})
 			run := func(c model.ChangeOf[model.Stored[thread]], refused string) {
 				t.Helper()
 				_, _, err := c.Run(t.Context(), way)
@@ -53,15 +54,15 @@ func TestSubsetPagesStore(t *testing.T) {
 					}
 				}
 			}
-			run(pagedThreads.Set("a", bson.D{e("newest", []remark{})}), "newest")
-			run(pagedThreads.Set("a", bson.D{e("title", "new")}), "")
+			run(pagedThreads.Set("a", bson.D{testkit.E("newest", []remark{})}), "newest")
+			run(pagedThreads.Set("a", bson.D{testkit.E("title", "new")}), "")
 			run(pagedThreads.Delete("a"), "")
 			left, err := pageDocs.Find(nil).All(t.Context(), db)
 			if err != nil || len(left) != 2 || left[0].Key != "b" || left[1].Key != "b" {
 				t.Errorf("%+v, %v", left, err)
 			}
 			_, _, err = model.NewStore(pagedModel, pageDocs).
-				Set("b#0000000000", bson.D{e("items", []remark{})}).Run(t.Context(), way)
+				Set("b#0000000000", bson.D{testkit.E("items", []remark{})}).Run(t.Context(), way)
 			if err == nil || !strings.Contains(err.Error(), "SubsetPages.Append") {
 				t.Error("a store's write of a page:", err)
 			}
@@ -74,7 +75,7 @@ func TestSubsetPagesStore(t *testing.T) {
 
 // An append meets the deletion of its parent: no page stays without a parent.
 func TestSubsetPagesStoreMeets(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	run := func(f func(ctx context.Context, way model.DB) error) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error {
 			way, err := model.WithTransactions(ctx, pagedModel.On(db))

@@ -38,7 +38,8 @@ var (
 	threads  = model.NewCollection[thread, string]("threads")
 	pageDocs = model.NewCollection[page, string]("pages")
 	pages    = denorm.NewBucket(pageDocs, denorm.BucketSpec{Max: 3, ElementKey: "id", Totals: []string{"likes"}})
-	newest   = denorm.NewSubsetPages(threads, "newest", pages, denorm.SubsetPagesSpec{Max: 2, By: bson.D{e("at", -1)}})
+	newest   = denorm.NewSubsetPages(threads, "newest", pages,
+		denorm.SubsetPagesSpec{Max: 2, By: bson.D{testkit.E("at", -1)}})
 )
 
 func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Text: "x", Likes: 1} }
@@ -47,7 +48,7 @@ func remarkAt(at int) remark { return remark{ID: fmt.Sprint("r", at), At: at, Te
 func appendAll(list ...int) dbFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for _, at := range list {
-			if err := changed(newest.Append("a", remarkAt(at)))(ctx, db); err != nil {
+			if err := testkit.Changed(newest.Append("a", remarkAt(at)))(ctx, db); err != nil {
 				return err
 			}
 		}
@@ -57,12 +58,12 @@ func appendAll(list ...int) dbFunc {
 
 // beginWith is a thread with some remarks.
 func beginWith(list ...int) dbFunc {
-	return inTurn(testkit.Stored(docs{"threads": {thread{ID: "a"}}, "pages": nil}), appendAll(list...))
+	return testkit.InTurn(testkit.Stored(testkit.Docs{"threads": {thread{ID: "a"}}, "pages": nil}), appendAll(list...))
 }
 
 func begin(t *testing.T, db *mongo.Database, list ...int) {
 	t.Helper()
-	seed(t, db, docs{"threads": {thread{ID: "a"}}, "pages": nil})
+	testkit.Seed(t, db, testkit.Docs{"threads": {thread{ID: "a"}}, "pages": nil})
 	if err := appendAll(list...)(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +93,11 @@ func wantTimes(t testing.TB, db model.DB, array, all []int) {
 	if got := times(list); !slices.Equal(got, all) {
 		t.Errorf("the pages hold %v, want %v", got, all)
 	}
-	wantNothingFound(t, db, newest.Checks())
+	testkit.WantNothingFound(t, db, newest.Checks())
 }
 
 func TestOperations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct {
 			reason     string
@@ -121,18 +122,18 @@ func TestOperations(t *testing.T) {
 			{"remove what isn't there", []int{1}, newest.Remove("a", "r9"), []int{1}, []int{1}},
 			{
 				reason: "another place, out of the array", before: []int{1, 2, 3},
-				run: newest.Set("a", "r3", bson.D{e("at", 0)}), array: []int{2, 1}, all: []int{1, 2, 0},
+				run: newest.Set("a", "r3", bson.D{testkit.E("at", 0)}), array: []int{2, 1}, all: []int{1, 2, 0},
 			},
 			{
 				reason: "another place, into the array", before: []int{1, 2, 3},
-				run: newest.Set("a", "r1", bson.D{e("at", 9)}), array: []int{9, 3}, all: []int{9, 2, 3},
+				run: newest.Set("a", "r1", bson.D{testkit.E("at", 9)}), array: []int{9, 3}, all: []int{9, 2, 3},
 			},
 			{"refresh what is true", []int{1, 2, 3}, newest.Refresh("a"), []int{3, 2}, []int{1, 2, 3}},
 		} {
 			t.Run(c.reason, func(t *testing.T) {
 				begin(t, db, c.before...)
 				for range 2 {
-					if err := changed(c.run)(t.Context(), db); err != nil {
+					if err := testkit.Changed(c.run)(t.Context(), db); err != nil {
 						t.Fatal(err)
 					}
 					wantTimes(t, db, c.array, c.all)
@@ -144,12 +145,12 @@ func TestOperations(t *testing.T) {
 
 // Set changes an element in both places, and the page's totals.
 func TestSet(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1, 2, 3)
 		for _, id := range []string{"r1", "r3"} {
-			if err := changed(newest.Set("a", id,
-				bson.D{e("likes", 5), e("text", "new")}))(t.Context(), db); err != nil {
+			if err := testkit.Changed(newest.Set("a", id,
+				bson.D{testkit.E("likes", 5), testkit.E("text", "new")}))(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -166,64 +167,64 @@ func TestSet(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1)
 		for _, c := range []struct {
 			run  model.Change
 			want error
 		}{
-			{newest.Append("", remarkAt(1)), errRefused},
+			{newest.Append("", remarkAt(1)), testkit.ErrRefused},
 			{newest.Append("a", remark{At: 1, ID: ""}), nil},
 			{newest.Append("gone", remarkAt(1)), model.ErrNotFound},
-			{newest.Set("a", "r9", bson.D{e("text", "y")}), model.ErrNotFound},
-			{newest.Set("a", "r1", bson.D{e("id", "y")}), errRefused},
-			{newest.Set("a", "r1", bson.D{e("txt", "y")}), errRefused},
-			{newest.Set("a", "r1", bson.D{e("text", 5)}), errRefused},
-			{newest.Set("a", "r1", bson.D{e("at", nil)}), errRefused},
-			{newest.Set("a", "r1", nil), errRefused},
-			{newest.Remove("a", nil), errRefused},
-			{newest.Remove("", "r1"), errRefused},
-			{newest.Refresh(""), errRefused},
+			{newest.Set("a", "r9", bson.D{testkit.E("text", "y")}), model.ErrNotFound},
+			{newest.Set("a", "r1", bson.D{testkit.E("id", "y")}), testkit.ErrRefused},
+			{newest.Set("a", "r1", bson.D{testkit.E("txt", "y")}), testkit.ErrRefused},
+			{newest.Set("a", "r1", bson.D{testkit.E("text", 5)}), testkit.ErrRefused},
+			{newest.Set("a", "r1", bson.D{testkit.E("at", nil)}), testkit.ErrRefused},
+			{newest.Set("a", "r1", nil), testkit.ErrRefused},
+			{newest.Remove("a", nil), testkit.ErrRefused},
+			{newest.Remove("", "r1"), testkit.ErrRefused},
+			{newest.Refresh(""), testkit.ErrRefused},
 			{newest.Refresh("gone"), nil},
 			{newest.Remove("none", "r1"), nil},
 		} {
-			wantError(t, changed(c.run)(t.Context(), db), c.want)
+			testkit.WantError(t, testkit.Changed(c.run)(t.Context(), db), c.want)
 		}
 		for _, q := range []*model.Aggregate[page]{
 			newest.Rest(&thread{ID: "a"}, "b#0000000000", 1), newest.Rest(&thread{ID: "a"}, "", -1),
 			newest.Rest(&thread{}, "", 1),
 		} {
 			_, err := q.All(t.Context(), db)
-			wantError(t, err, errRefused)
+			testkit.WantError(t, err, testkit.ErrRefused)
 		}
 		// Other code's page without a parent.
 		orphan := page{ID: "gone#0000000000", Key: "gone", N: 1, Items: []remark{remarkAt(1)}}
-		mustExec(t, db, model.NewPlan(pageDocs.Insert(orphan)))
-		_, orphans := findingsOf(t, db, newest.Checks()[1])
+		testkit.MustExec(t, db, model.NewPlan(pageDocs.Insert(orphan)))
+		_, orphans := testkit.FindingsOf(t, db, newest.Checks()[1])
 		if want := []string{"pages 'gone#0000000000': the parent 'gone' doesn't exist"}; !slices.Equal(orphans, want) {
 			t.Errorf("%q", orphans)
 		}
-		if err := checkJob(newest.Checks()[1])(t.Context(), db); err != nil {
+		if err := testkit.CheckJob(newest.Checks()[1])(t.Context(), db); err != nil {
 			t.Error(err)
 		}
-		wantNothingFound(t, db, newest.Checks())
-		wantError(t, deleteThread(t.Context(), db), nil)
-		wantDocs(t, db, docs{"threads": {}, "pages": {}})
+		testkit.WantNothingFound(t, db, newest.Checks())
+		testkit.WantError(t, deleteThread(t.Context(), db), nil)
+		testkit.WantDocs(t, db, testkit.Docs{"threads": {}, "pages": {}})
 	})
 }
 
 // An Append to a missing parent writes nothing: another tenant's parent is missing.
 func TestAppendWithoutParent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"threads": nil, "pages": nil})
-		of := func(tenant string) model.DB { return model.Scope{Tenant: bson.D{e("tenant", tenant)}}.On(db) }
+		testkit.Seed(t, db, testkit.Docs{"threads": nil, "pages": nil})
+		of := func(tenant string) model.DB { return model.Scope{Tenant: bson.D{testkit.E("tenant", tenant)}}.On(db) }
 		if _, err := threads.Insert(thread{ID: "a"}).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
 		_, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("theirs"))
-		wantError(t, err, model.ErrNotFound)
+		testkit.WantError(t, err, model.ErrNotFound)
 		if _, err := newest.Append("a", remarkAt(1)).Run(t.Context(), of("mine")); err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +234,7 @@ func TestAppendWithoutParent(t *testing.T) {
 
 // Rest and the array together are all elements, each once, however many pages are read at a time.
 func TestRest(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		begin(t, db, 1, 2, 3, 8, 5, 6, 7, 4)
 		for n := range int64(4) {
@@ -270,23 +271,23 @@ func TestRest(t *testing.T) {
 
 // What other code does to an array, or to the pages, is found and mended.
 func TestMend(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for reason, newestNow := range map[string]any{
-			"gone":         bson.D{e("$unset", bson.D{e("newest", "")})},
-			"old fields":   bson.D{e("$set", bson.D{e("newest.0.text", "old")})},
-			"one too many": bson.D{e("$push", bson.D{e("newest", remarkAt(0))})},
-			"no array":     bson.D{e("$set", bson.D{e("newest", "x")})},
+			"gone":         bson.D{testkit.E("$unset", bson.D{testkit.E("newest", "")})},
+			"old fields":   bson.D{testkit.E("$set", bson.D{testkit.E("newest.0.text", "old")})},
+			"one too many": bson.D{testkit.E("$push", bson.D{testkit.E("newest", remarkAt(0))})},
+			"no array":     bson.D{testkit.E("$set", bson.D{testkit.E("newest", "x")})},
 		} {
 			t.Run(reason, func(t *testing.T) {
 				begin(t, db, 1, 2, 3)
 				if _, err := db.Collection("threads").UpdateByID(t.Context(), "a", newestNow); err != nil {
 					t.Fatal(err)
 				}
-				if found, said := findingsOf(t, db, newest.Checks()[0]); len(found) != 1 {
+				if found, said := testkit.FindingsOf(t, db, newest.Checks()[0]); len(found) != 1 {
 					t.Errorf("%q", said)
 				}
-				if err := checkJob(newest.Checks()[0])(t.Context(), db); err != nil {
+				if err := testkit.CheckJob(newest.Checks()[0])(t.Context(), db); err != nil {
 					t.Error(err)
 				}
 				wantTimes(t, db, []int{3, 2}, []int{1, 2, 3})
@@ -297,7 +298,7 @@ func TestMend(t *testing.T) {
 
 // Each operation, cut anywhere and run again, ends right.
 func TestFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	cases := map[string]modeltest.FaultCase{}
 	add := func(name string, run dbFunc, array, all []int) {
 		cases[name] = modeltest.FaultCase{
@@ -307,33 +308,38 @@ func TestFaults(t *testing.T) {
 	}
 	add("append", appendAll(5), []int{5, 4}, []int{1, 2, 3, 4, 5})
 	add("append an older one", appendAll(0), []int{4, 3}, []int{1, 2, 3, 4, 0})
-	add("remove", changed(newest.Remove("a", "r3")), []int{4, 2}, []int{1, 2, 4})
-	add("remove from a page", changed(newest.Remove("a", "r1")), []int{4, 3}, []int{2, 3, 4})
-	add("set", changed(newest.Set("a", "r4", bson.D{e("text", "y"), e("likes", 7)})), []int{4, 3}, []int{1, 2, 3, 4})
-	add("set its place", changed(newest.Set("a", "r4", bson.D{e("at", 0)})), []int{3, 2}, []int{1, 2, 3, 0})
+	add("remove", testkit.Changed(newest.Remove("a", "r3")), []int{4, 2}, []int{1, 2, 4})
+	add("remove from a page", testkit.Changed(newest.Remove("a", "r1")), []int{4, 3}, []int{2, 3, 4})
+	add("set", testkit.Changed(newest.Set("a", "r4", bson.D{testkit.E("text", "y"), testkit.E("likes", 7)})),
+		[]int{4, 3}, []int{1, 2, 3, 4})
+	add("set its place", testkit.Changed(newest.Set("a", "r4", bson.D{testkit.E("at", 0)})),
+		[]int{3, 2}, []int{1, 2, 3, 0})
 	cases["delete"] = modeltest.FaultCase{
-		Seed:  beginWith(1, 2, 3, 4),
-		Run:   deleteThread,
-		Check: func(t testing.TB, db *mongo.Database) { wantDocs(t, db, docs{"threads": {}, "pages": {}}) },
+		Seed: beginWith(1, 2, 3, 4),
+		Run:  deleteThread,
+		Check: func(t testing.TB, db *mongo.Database) {
+			testkit.WantDocs(t, db, testkit.Docs{"threads": {}, "pages": {}})
+		},
 	}
 	spoil := func(ctx context.Context, db *mongo.Database) error {
-		_, err := db.Collection("threads").UpdateByID(ctx, "a", bson.D{e("$unset", bson.D{e("newest", "")})})
+		_, err := db.Collection("threads").
+			UpdateByID(ctx, "a", bson.D{testkit.E("$unset", bson.D{testkit.E("newest", "")})})
 		return err
 	}
 	for name, run := range map[string]dbFunc{
-		"refresh": changed(newest.Refresh("a")), "mend": checkJob(newest.Checks()[0]),
+		"refresh": testkit.Changed(newest.Refresh("a")), "mend": testkit.CheckJob(newest.Checks()[0]),
 	} {
 		cases[name] = modeltest.FaultCase{
-			Seed: inTurn(beginWith(1, 2, 3, 4), spoil), Run: run,
+			Seed: testkit.InTurn(beginWith(1, 2, 3, 4), spoil), Run: run,
 			Check: func(t testing.TB, db *mongo.Database) { wantTimes(t, db, []int{4, 3}, []int{1, 2, 3, 4}) },
 		}
 	}
-	runFaults(t, cases)
+	testkit.RunFaults(t, cases)
 }
 
 // Two operations at once: wherever the second comes in, both are done, and the array is right without mending.
 func TestMeets(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	ops := []struct {
 		name string
 		run  dbFunc
@@ -342,14 +348,31 @@ func TestMeets(t *testing.T) {
 		{"append 5", appendAll(5), func(l []int) []int { return append(l, 5) }},
 		{"append 2.5", appendAll(25), func(l []int) []int { return append(l, 25) }},
 		{"append the oldest", appendAll(0), func(l []int) []int { return append(l, 0) }},
-		{"remove 40", changed(newest.Remove("a", "r40")), func(l []int) []int { return removeTime(l, 40) }},
-		{"remove 30", changed(newest.Remove("a", "r30")), func(l []int) []int { return removeTime(l, 30) }},
-		{"remove 10", changed(newest.Remove("a", "r10")), func(l []int) []int { return removeTime(l, 10) }},
-		{"set 40", changed(newest.Set("a", "r40", bson.D{e("text", "y")})), func(l []int) []int { return l }},
-		{"set 20", changed(newest.Set("a", "r20", bson.D{e("text", "z")})), func(l []int) []int { return l }},
+		{
+			name: "remove 40", run: testkit.Changed(newest.Remove("a", "r40")),
+			do: func(l []int) []int { return removeTime(l, 40) },
+		},
+		{
+			name: "remove 30", run: testkit.Changed(newest.Remove("a", "r30")),
+			do: func(l []int) []int { return removeTime(l, 30) },
+		},
+		{
+			name: "remove 10", run: testkit.Changed(newest.Remove("a", "r10")),
+			do: func(l []int) []int { return removeTime(l, 10) },
+		},
+		{
+			name: "set 40",
+			run:  testkit.Changed(newest.Set("a", "r40", bson.D{testkit.E("text", "y")})),
+			do:   func(l []int) []int { return l },
+		},
+		{
+			name: "set 20",
+			run:  testkit.Changed(newest.Set("a", "r20", bson.D{testkit.E("text", "z")})),
+			do:   func(l []int) []int { return l },
+		},
 		{
 			name: "move 10",
-			run:  changed(newest.Set("a", "r10", bson.D{e("at", 50)})),
+			run:  testkit.Changed(newest.Set("a", "r10", bson.D{testkit.E("at", 50)})),
 			do:   func(l []int) []int { return append(removeTime(l, 10), 50) },
 		},
 	}
@@ -366,7 +389,7 @@ func TestMeets(t *testing.T) {
 						if err := errors.Join(errA, errB); err != nil && !gone {
 							t.Error(err)
 						}
-						wantNothingFound(t, db, newest.Checks())
+						testkit.WantNothingFound(t, db, newest.Checks())
 						list, err := pages.Elements("a").All(context.Background(), db)
 						var got []int
 						for _, r := range list {

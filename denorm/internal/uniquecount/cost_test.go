@@ -15,14 +15,14 @@ import (
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestUniqueCountPrices(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	april := uniqueDay(3)
-	testkit.WantPrices(t, testkit.Stored(docs{}),
+	testkit.WantPrices(t, testkit.Stored(testkit.Docs{}),
 		testkit.Writes("Visits in a plan", 1, 3,
 			model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
 				visitors.Visit("b", "x", uniqueDay(5)))),
 		testkit.Does("Visit", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(visitors.Visit("a", "z", noon)))
+			return testkit.Exec(ctx, db, model.NewPlan(visitors.Visit("a", "z", noon)))
 		}),
 		testkit.Reads("Count", 1, visitors.Count("a", noon, april)),
 		testkit.Reads("Counts", 1, visitors.Counts(noon, april)),
@@ -30,40 +30,41 @@ func TestUniqueCountPrices(t *testing.T) {
 		testkit.Reads("Visits", 3, visitors.Visits("a", noon, april)),
 		testkit.Reads("Seen", 1, visitors.Seen("a", "x", noon)),
 		testkit.Does("Rollup", 1, 0, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, visitors.Rollup(monthsOf, noon, april))
+			return testkit.Exec(ctx, db, visitors.Rollup(monthsOf, noon, april))
 		}).Differs("the scope's fields are fields of the documents that it compares or lists, or it is refused"),
 		testkit.Does("Expire", 1, 3, 0, func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, model.NewPlan(visitors.Expire(april)))
+			return testkit.Exec(ctx, db, model.NewPlan(visitors.Expire(april)))
 		}),
 	)
 }
 
 // A visit finds its document by _id.
 func TestUniqueCountWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"clicks": {bson.D{e("_id", "other")}}}) // explain of an empty collection shows no index
-		wantStepsIndexed(t, db, "UniqueCount", model.IDIndex, model.NewPlan(visitors.Visit("a", "x", noon)))
+		// explain of an empty collection shows no index
+		testkit.Seed(t, db, testkit.Docs{"clicks": {bson.D{testkit.E("_id", "other")}}})
+		testkit.WantStepsIndexed(t, db, "UniqueCount", model.IDIndex, model.NewPlan(visitors.Visit("a", "x", noon)))
 	})
 }
 
 // Days that go once their months are filled, whatever cuts either.
 func TestUniqueCountExpireFaults(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	april := uniqueDay(4)
-	runFaults(t, map[string]modeltest.FaultCase{"rollup and expire": {
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{"rollup and expire": {
 		Seed: func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db,
+			return testkit.Exec(ctx, db,
 				model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
 					visitors.Visit("a", "x", uniqueDay(1)),
 					visitors.Visit("b", "x", uniqueDay(2)), visitors.Visit("a", "x", uniqueDay(5))))
 		},
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, visitors.Rollup(monthsOf, noon, april), model.NewPlan(visitors.Expire(april)))
+			return testkit.Exec(ctx, db, visitors.Rollup(monthsOf, noon, april), model.NewPlan(visitors.Expire(april)))
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
-			wantDocs(t, db, docs{"clicks": {uniqueDoc("a", "2014-04-02", "x")}})
+			testkit.WantDocs(t, db, testkit.Docs{"clicks": {uniqueDoc("a", "2014-04-02", "x")}})
 			for group, want := range map[string]int64{"a": 2, "b": 1} {
 				if got, err := monthsOf.Count(group, noon, april).One(t.Context(), db); err != nil || got.N != want {
 					t.Errorf("%s: %v, %v, want %d", group, got, err, want)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,7 +35,7 @@ func TestUniqueCountStore(t *testing.T) {
 			})
 		}
 		for _, way := range ways {
-			seed(t, db, docs{"clicks": nil, "forever": nil})
+			testkit.Seed(t, db, testkit.Docs{"clicks": nil, "forever": nil})
 			for _, test := range []struct {
 				change  change
 				m       *model.Model
@@ -51,10 +52,10 @@ func TestUniqueCountStore(t *testing.T) {
 				{days.Insert(click{Group: "a", Member: "x", From: noon, Period: "2014-03-29"}), daily, "period", 3},
 				{days.Insert(click{Group: "a", Member: "x", From: noon, Period: "2014-03-28"}), daily, "", 4},
 				{days.Insert(click{ID: "y", Group: "a", Member: "y", From: noon}), daily, "_id", 4},
-				{days.Set(id, bson.D{e("member", "x")}), daily, "member", 4},
-				{days.Set(id, bson.D{e("from", noon.AddDate(0, 0, 1))}), daily, "from", 4},
-				{days.Set(id, bson.D{e("from", noon.Add(time.Hour))}), daily, "", 4},
-				{days.Set(id, bson.D{e("period", "2014-03-29")}), daily, "period", 4},
+				{days.Set(id, bson.D{testkit.E("member", "x")}), daily, "member", 4},
+				{days.Set(id, bson.D{testkit.E("from", noon.AddDate(0, 0, 1))}), daily, "from", 4},
+				{days.Set(id, bson.D{testkit.E("from", noon.Add(time.Hour))}), daily, "", 4},
+				{days.Set(id, bson.D{testkit.E("period", "2014-03-29")}), daily, "period", 4},
 				{days.Delete(id), daily, "", 3},
 				{forever.Insert(at("a", "x", time.Time{})), ever, "", 1},
 				{forever.Insert(at("a", "y", noon)), ever, "from", 1},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -42,12 +43,12 @@ func uniqueDoc(group, day, member string) click {
 
 func TestUniqueCountVisit(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
-	ann := docs{"clicks": {uniqueDoc("a", "2014-03-28", "ann")}}
-	runWriteCases(t, []writeCase{
+	testkit.Parallel(t)
+	ann := testkit.Docs{"clicks": {uniqueDoc("a", "2014-03-28", "ann")}}
+	testkit.RunWriteCases(t, []testkit.WriteCase{
 		{
-			Reason: "somebody new", Before: docs{"clicks": {}}, Write: visitors.Visit("a", "ann", noon), After: ann,
-			Status: model.Applied, Again: model.Applied,
+			Reason: "somebody new", Before: testkit.Docs{"clicks": {}},
+			Write: visitors.Visit("a", "ann", noon), After: ann, Status: model.Applied, Again: model.Applied,
 		},
 		{
 			Reason: "later that day", Before: ann,
@@ -57,33 +58,40 @@ func TestUniqueCountVisit(t *testing.T) {
 		{
 			Reason: "the next day", Before: ann,
 			Write:  visitors.Visit("a", "ann", noon.Add(12*time.Hour)),
-			After:  docs{"clicks": {ann["clicks"][0], uniqueDoc("a", "2014-03-29", "ann")}},
+			After:  testkit.Docs{"clicks": {ann["clicks"][0], uniqueDoc("a", "2014-03-29", "ann")}},
 			Status: model.Applied, Again: model.Applied,
 		},
-		{Reason: "for ever", Before: docs{"forever": {}}, Write: foreverOf.Visit("a#b%", "$x\x00", time.Time{}),
-			After:  docs{"forever": {bson.D{e("_id", "a%23b%25#$x\x00"), e("group", "a#b%"), e("member", "$x\x00")}}},
+		{Reason: "for ever", Before: testkit.Docs{"forever": {}}, Write: foreverOf.Visit("a#b%", "$x\x00", time.Time{}),
+			After: testkit.Docs{
+				"forever": {
+					bson.D{
+						testkit.E("_id", "a%23b%25#$x\x00"), testkit.E("group", "a#b%"), testkit.E("member", "$x\x00"),
+					},
+				},
+			},
 			Status: model.Applied, Again: model.Applied},
 		{
 			Reason: "over",
-			Before: docs{"clicks": {uniqueDoc("a", "2014-03-27", "x"), uniqueDoc("b", "2014-03-28", "x")}},
+			Before: testkit.Docs{"clicks": {uniqueDoc("a", "2014-03-27", "x"), uniqueDoc("b", "2014-03-28", "x")}},
 			Write:  visitors.Expire(noon),
 
-			After:  docs{"clicks": {uniqueDoc("b", "2014-03-28", "x")}},
+			After:  testkit.Docs{"clicks": {uniqueDoc("b", "2014-03-28", "x")}},
 			Status: model.Applied, Again: model.Applied,
 		},
-		{Reason: "no group", Before: ann, Write: visitors.Visit("", "ann", noon), Err: errRefused},
-		{Reason: "no member", Before: ann, Write: visitors.Visit("a", "", noon), Err: errRefused},
-		{Reason: "no time", Before: ann, Write: visitors.Visit("a", "ann", time.Time{}), Err: errRefused},
+		{Reason: "no group", Before: ann, Write: visitors.Visit("", "ann", noon), Err: testkit.ErrRefused},
+		{Reason: "no member", Before: ann, Write: visitors.Visit("a", "", noon), Err: testkit.ErrRefused},
+		{Reason: "no time", Before: ann, Write: visitors.Visit("a", "ann", time.Time{}), Err: testkit.ErrRefused},
 		{
 			Reason: "a time too late", Before: ann,
 			Write: visitors.Visit("a", "ann", noon.AddDate(8000, 0, 0)),
-			Err:   errRefused,
+			Err:   testkit.ErrRefused,
 		},
 		{
-			Reason: "nothing is over without a Period", Before: docs{"forever": {}}, Write: foreverOf.Expire(noon),
-			Err: errRefused,
+			Reason: "nothing is over without a Period", Before: testkit.Docs{"forever": {}},
+			Write: foreverOf.Expire(noon),
+			Err:   testkit.ErrRefused,
 		},
-		{Reason: "over before no time", Before: ann, Write: visitors.Expire(time.Time{}), Err: errRefused},
+		{Reason: "over before no time", Before: ann, Write: visitors.Expire(time.Time{}), Err: testkit.ErrRefused},
 	})
 	for reason, err := range map[string]error{
 		"a bad visit among good ones": visitors.VisitAll([]model.Write{
@@ -108,7 +116,7 @@ func TestUniqueCountVisit(t *testing.T) {
 			Period: denorm.Monthly, Location: time.FixedZone("Tokyo", 9*3600),
 		}), noon, uniqueDay(1)).Err(),
 	} {
-		t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
 }
 
@@ -116,10 +124,10 @@ func TestUniqueCountVisit(t *testing.T) {
 // that hold what keys are written with.
 func TestUniqueCountProperty(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	groups := []string{"CA:San", "CA:San Francisco", "CA", "a#b", "a%23b", "a", "$g", "é", "a\x00"}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"clicks": {}, "months": {}, "forever": {}})
+		testkit.Seed(t, db, testkit.Docs{"clicks": {}, "months": {}, "forever": {}})
 		r := rand.New(rand.NewPCG(1, 2))
 		type key struct {
 			group, member string
@@ -133,8 +141,8 @@ func TestUniqueCountProperty(t *testing.T) {
 			visits = append(visits,
 				visitors.Visit(k.group, k.member, uniqueDay(k.day).Add(time.Duration(r.IntN(700))*time.Minute)))
 		}
-		mustExec(t, db, model.NewPlan(visits[:400]...), model.NewPlan(visits[300:]...))
-		mustExec(t, db, visitors.Rollup(monthsOf, noon, uniqueDay(3)),
+		testkit.MustExec(t, db, model.NewPlan(visits[:400]...), model.NewPlan(visits[300:]...))
+		testkit.MustExec(t, db, visitors.Rollup(monthsOf, noon, uniqueDay(3)),
 			visitors.Rollup(monthsOf, uniqueDay(2), uniqueDay(8)),
 			visitors.Rollup(foreverOf, noon, uniqueDay(8)))
 		count := func(group string, from, to int) int64 {
@@ -222,9 +230,9 @@ func TestUniqueCountProperty(t *testing.T) {
 
 // Thirty-two that see the same few at once: each is counted once.
 func TestUniqueCountConcurrent(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		seed(t, db, docs{"clicks": {}})
+		testkit.Seed(t, db, testkit.Docs{"clicks": {}})
 		errs := make([]error, 32)
 		var all sync.WaitGroup
 		for i := range errs {
@@ -253,31 +261,34 @@ func TestUniqueCountConcurrent(t *testing.T) {
 
 func TestUniqueCountFaults(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	visits := model.NewPlan(visitors.Visit("a", "x", noon), visitors.Visit("a", "y", noon),
 		visitors.Visit("a", "x", uniqueDay(5)), visitors.Visit("a", "x", noon))
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			return exec(ctx, db, visits, visitors.Rollup(monthsOf, noon, uniqueDay(8)))
+			return testkit.Exec(ctx, db, visits, visitors.Rollup(monthsOf, noon, uniqueDay(8)))
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
-			wantDocs(t, db, docs{
+			testkit.WantDocs(t, db, testkit.Docs{
 				"clicks": {
 					uniqueDoc("a", "2014-03-28", "x"), uniqueDoc("a", "2014-03-28", "y"),
 					uniqueDoc("a", "2014-04-02", "x"),
 				},
 				"months": {
 					bson.D{
-						e("_id", "a#2014-03#x"), e("group", "a"), e("member", "x"), e("period", "2014-03"),
-						e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
+						testkit.E("_id", "a#2014-03#x"), testkit.E("group", "a"), testkit.E("member", "x"),
+						testkit.E("period", "2014-03"),
+						testkit.E("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
 					},
 					bson.D{
-						e("_id", "a#2014-03#y"), e("group", "a"), e("member", "y"), e("period", "2014-03"),
-						e("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
+						testkit.E("_id", "a#2014-03#y"), testkit.E("group", "a"), testkit.E("member", "y"),
+						testkit.E("period", "2014-03"),
+						testkit.E("from", time.Date(2014, 3, 1, 0, 0, 0, 0, time.UTC)),
 					},
 					bson.D{
-						e("_id", "a#2014-04#x"), e("group", "a"), e("member", "x"), e("period", "2014-04"),
-						e("from", time.Date(2014, 4, 1, 0, 0, 0, 0, time.UTC)),
+						testkit.E("_id", "a#2014-04#x"), testkit.E("group", "a"), testkit.E("member", "x"),
+						testkit.E("period", "2014-04"),
+						testkit.E("from", time.Date(2014, 4, 1, 0, 0, 0, 0, time.UTC)),
 					},
 				},
 			})
@@ -288,7 +299,7 @@ func TestUniqueCountFaults(t *testing.T) {
 // The server deletes a day when Keep is over, and not before; the months stay.
 func TestUniqueCountKeep(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
-	parallel(t)
+	testkit.Parallel(t)
 	twoDays := denorm.NewUniqueCount(clicks, denorm.UniqueSpec{Period: denorm.Daily, For: 48 * time.Hour})
 	synctest.Test(t, func(t *testing.T) {
 		ctx, db := context.Background(), mongotest.NewClient(t).Database("log")
@@ -296,7 +307,7 @@ func TestUniqueCountKeep(t *testing.T) {
 			t.Fatal(err)
 		}
 		start := time.Now() // of the bubble
-		if err := exec(ctx, db, model.NewPlan(twoDays.Visit("g", "x", start)),
+		if err := testkit.Exec(ctx, db, model.NewPlan(twoDays.Visit("g", "x", start)),
 			twoDays.Rollup(monthsOf, start, start.Add(time.Hour))); err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +324,7 @@ func TestUniqueCountKeep(t *testing.T) {
 }
 
 func TestUniqueCountCostsAndIndexes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
@@ -321,7 +332,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 			at := uniqueDay(i % 300)
 			list = append(list, uniqueDoc(fmt.Sprint("g", i%40), at.Format("2006-01-02"), fmt.Sprint("m", i)))
 		}
-		seed(t, db, docs{"clicks": list})
+		testkit.Seed(t, db, testkit.Docs{"clicks": list})
 		if err := model.New("test", visitors).Indexes().Ensure(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
@@ -364,7 +375,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 }
 
 func TestUniqueCountDeclarations(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	declare := func(spec denorm.UniqueSpec) func() { return func() { denorm.NewUniqueCount(clicks, spec) } }
 	for reason, f := range map[string]func(){
 		"no such Period":   declare(denorm.UniqueSpec{Period: 7}),
@@ -379,7 +390,7 @@ func TestUniqueCountDeclarations(t *testing.T) {
 	} {
 		t.Run(reason, func(t *testing.T) {
 			var d *model.DeclarationError
-			if err := panicOf(f); !errors.As(err, &d) || d.Remedy == "" {
+			if err := testkit.PanicOf(f); !errors.As(err, &d) || d.Remedy == "" {
 				t.Errorf("panicked with %v", err)
 			}
 		})

@@ -33,7 +33,7 @@ func wideStale(t testing.TB, db *mongo.Database, side int) (found []model.Findin
 // Copied fields that are old, at random and in any form, are found whole, and nothing else; renewed, all are as their
 // documents say.
 func TestWideRowStale(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(8, 9))
 		if err := seedMembers(t.Context(), db); err != nil {
@@ -44,7 +44,7 @@ func TestWideRowStale(t *testing.T) {
 			for f := range 3 {
 				if r.IntN(3) > 0 {
 					links[n]++
-					mustLink(t, db, wide.Link(fan(f).ID, song(n).ID, minute(n), token(10*n+f)))
+					mustLink(t, db, wide.Link(fan(f).ID, song(n).ID, minute(n), testkit.Token(10*n+f)))
 				}
 			}
 		}
@@ -59,21 +59,23 @@ func TestWideRowStale(t *testing.T) {
 			switch {
 			case links[n] == 0:
 			case n == 8: // gone
-				mustExec(t, db, model.NewPlan(songs.Delete(id)))
+				testkit.MustExec(t, db, model.NewPlan(songs.Delete(id)))
 				want = append(want, fmt.Sprintf(`songs 's8': doesn't exist, but %d columns link to it`, links[n]))
 			case n%3 == 0: // a name that looks like a path
-				mustExec(t, db,
+				testkit.MustExec(t, db,
 					model.NewPlan(songs.Update(id, bson.D{
-						e("$set", bson.D{e("name", "$name"), e("home", address{"7"})}),
+						testkit.E("$set", bson.D{testkit.E("name", "$name"), testkit.E("home", address{"7"})}),
 					})))
 				want = append(want,
 					fmt.Sprintf(`songs '%s': %d columns have the copied fields {name: 'Song %d', home: {}}, `+
 						`but should have {name: '$name', home: {zip: '7'}}`, id, links[n], n))
 			case n%3 == 1: // columns that carry nothing
-				mustExec(t, db, model.NewPlan(model.Write{Collection: "songsByFan", Model: &mongo.UpdateManyModel{
-					Filter: bson.D{e("cols.id", id)}, Update: bson.D{e("$unset", bson.D{e("cols.$[c].doc", "")})},
-					ArrayFilters: []any{bson.D{e("c.id", id)}},
-				}}))
+				testkit.MustExec(t, db,
+					model.NewPlan(model.Write{Collection: "songsByFan", Model: &mongo.UpdateManyModel{
+						Filter:       bson.D{testkit.E("cols.id", id)},
+						Update:       bson.D{testkit.E("$unset", bson.D{testkit.E("cols.$[c].doc", "")})},
+						ArrayFilters: []any{bson.D{testkit.E("c.id", id)}},
+					}}))
 				want = append(want,
 					fmt.Sprintf(`songs '%s': %d columns have the copied fields nothing, `+
 						`but should have {name: 'Song %d', home: {}}`,
@@ -92,11 +94,12 @@ func TestWideRowStale(t *testing.T) {
 		for _, d := range found {
 			if newer == "" {
 				newer = d.ID.StringValue()
-				testkit.MustChange(t, db, songStore.Set(newer, bson.D{e("name", "Newer"), e("home", bson.RawValue{})}))
+				testkit.MustChange(t, db,
+					songStore.Set(newer, bson.D{testkit.E("name", "Newer"), testkit.E("home", bson.RawValue{})}))
 			}
 		}
 		for range 2 {
-			mustExec(t, db, wide.Checks()[2].Mend(found))
+			testkit.MustExec(t, db, wide.Checks()[2].Mend(found))
 		}
 		if _, said := wideStale(t, db, 1); links[8] == 0 || !slices.Equal(said, want[len(want)-1:]) {
 			t.Errorf("renewed, it finds %q", said)
@@ -106,7 +109,7 @@ func TestWideRowStale(t *testing.T) {
 }
 
 func TestWideRowStaleRefused(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	plain := denorm.NewWideRow(fans, songs, denorm.WideRowSpec{LeftRows: "l", RightRows: "r"})
 	for _, c := range plain.Checks() {
 		if strings.Contains(c.Name, "copies") {
@@ -114,12 +117,12 @@ func TestWideRowStaleRefused(t *testing.T) {
 		}
 	}
 	for reason, err := range map[string]error{
-		"what is no result": wide.Checks()[1].Mend(emptyFinding(wide.Checks()[1])).Err(),
+		"what is no result": wide.Checks()[1].Mend(testkit.EmptyFinding(wide.Checks()[1])).Err(),
 		"no document": wide.Checks()[2].Mend([]model.Finding{{
-			Check: wide.Checks()[2].Name, Detail: marshal(bson.D{e("id", "s1")}),
+			Check: wide.Checks()[2].Name, Detail: testkit.Marshal(bson.D{testkit.E("id", "s1")}),
 		}}).Err(),
 	} {
-		if !errors.Is(err, errRefused) && !errors.As(err, new(*model.ValueError)) {
+		if !errors.Is(err, testkit.ErrRefused) && !errors.As(err, new(*model.ValueError)) {
 			t.Errorf("%s: %v", reason, err)
 		}
 	}

@@ -14,12 +14,17 @@ import (
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says.
 func TestWideRowPrices(t *testing.T) {
-	parallel(t)
-	half := bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", "s2")})}), e("$inc", bson.D{e("n", -1)})}
+	testkit.Parallel(t)
+	half := bson.D{
+		testkit.E("$pull", bson.D{testkit.E("cols", bson.D{testkit.E("id", "s2")})}),
+		testkit.E("$inc", bson.D{testkit.E("n", -1)}),
+	}
 	linked := func(ctx context.Context, db *mongo.Database) error {
 		return errors.Join(seedWide(ctx, db),
-			updates(ctx, db, "songs", "s1", bson.D{e("$set", bson.D{e("name", "new")})}),
-			updates(ctx, db, "fansBySong", "s0#", bson.D{e("$set", bson.D{e("cols.0.doc.name", "old")})}))
+			testkit.Updates(ctx, db, "songs", "s1", bson.D{testkit.E("$set", bson.D{testkit.E("name", "new")})}),
+			testkit.Updates(ctx, db, "fansBySong", "s0#", bson.D{
+				testkit.E("$set", bson.D{testkit.E("cols.0.doc.name", "old")}),
+			}))
 	}
 	testkit.WantPrices(t, linked,
 		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left().Count("f1")),
@@ -31,33 +36,34 @@ func TestWideRowPrices(t *testing.T) {
 		testkit.Reads("Checks, missing", 0, wide.Checks()[4].Find()),
 		testkit.Reads("Checks, left", 1, wide.Checks()[1].Find()), testkit.Mending(1, 1, wide.Checks()[1]),
 		testkit.Does("half a link", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
-			return updates(ctx, db, "songsByFan", "f1#", half)
+			return testkit.Updates(ctx, db, "songsByFan", "f1#", half)
 		}),
 		testkit.Reads("Checks, links", 1, wide.Checks()[0].Find()),
-		testkit.Does("mend links", 4, 1, 2, mendedByJobs(wide.Checks()[0])),
+		testkit.Does("mend links", 4, 1, 2, testkit.MendedByJobs(wide.Checks()[0])),
 	)
 }
 
 // Each write finds its documents by _id, or by the index of the columns' ids.
 func TestWideRowWritesIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		ctx, renamed := t.Context(), bson.D{e("$set", bson.D{e("name", "new")})}
+		ctx, renamed := t.Context(), bson.D{testkit.E("$set", bson.D{testkit.E("name", "new")})}
 		testkit.MustSeed(t, db, seedWide)
-		err := errors.Join(updates(ctx, db, "songs", "s1", renamed), updates(ctx, db, "fans", "f1", renamed),
-			createIndexes(ctx, db, wide))
+		err := errors.Join(testkit.Updates(ctx, db, "songs", "s1", renamed),
+			testkit.Updates(ctx, db, "fans", "f1", renamed),
+			testkit.CreateIndexes(ctx, db, wide))
 		if err != nil {
 			t.Fatal(err)
 		}
 		testkit.WantStepsIndexed(t, db, "WideRow", model.IDIndex,
-			testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))),
+			testkit.PlanOf(t, db, wide.Link(fan(1).ID, song(7).ID, minute(15), testkit.Token(1))),
 			testkit.PlanOf(t, db, wide.Unlink("f1", "s1")))
 		for _, c := range []struct {
 			reason string
 			plan   model.Plan
 		}{
-			{"Checks, left", mended(t, db, wide.Checks()[1:2])[0]},
-			{"Checks, right", mended(t, db, wide.Checks()[2:3])[0]},
+			{"Checks, left", testkit.Mended(t, db, wide.Checks()[1:2])[0]},
+			{"Checks, right", testkit.Mended(t, db, wide.Checks()[2:3])[0]},
 		} {
 			testkit.WantStepsIndexed(t, db, "WideRow."+c.reason, "cols.id_1_row_1", c.plan)
 		}

@@ -14,17 +14,23 @@ import (
 
 // What mends the rows of a relation: half links completed or taken out, and copied fields renewed.
 func TestWideRowRepairFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	linked := func(ctx context.Context, db *mongo.Database) error {
-		return errors.Join(seedWide(ctx, db), wideRun(ctx, db, wide.Link(fan(2).ID, song(1).ID, minute(7), token(50))))
+		return errors.Join(seedWide(ctx, db),
+			wideRun(ctx, db, wide.Link(fan(2).ID, song(1).ID, minute(7), testkit.Token(50))))
 	}
 	without := func(id string) bson.D {
-		return bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", id)})}), e("$inc", bson.D{e("n", -1)})}
+		return bson.D{
+			testkit.E("$pull", bson.D{testkit.E("cols", bson.D{testkit.E("id", id)})}),
+			testkit.E("$inc", bson.D{testkit.E("n", -1)}),
+		}
 	}
-	renamed := func(collection, name string, ids ...any) dbFunc {
+	renamed := func(collection, name string, ids ...any) testkit.DBFunc {
 		return func(ctx context.Context, db *mongo.Database) error {
 			for _, id := range ids {
-				if err := updates(ctx, db, collection, id, bson.D{e("$set", bson.D{e("name", name)})}); err != nil {
+				if err := testkit.Updates(ctx, db, collection, id, bson.D{
+					testkit.E("$set", bson.D{testkit.E("name", name)}),
+				}); err != nil {
 					return err
 				}
 			}
@@ -33,17 +39,17 @@ func TestWideRowRepairFaults(t *testing.T) {
 	}
 	fresh := func(t testing.TB, db *mongo.Database) {
 		wantWide(t, db, wide, 4)
-		if found, err := foundBy(t.Context(), db, wide.Checks()); len(found) > 0 || err != nil {
+		if found, err := testkit.FoundBy(t.Context(), db, wide.Checks()); len(found) > 0 || err != nil {
 			t.Errorf("they find %v, %v", found, err)
 		}
 	}
-	runFaults(t, map[string]modeltest.FaultCase{
+	testkit.RunFaults(t, map[string]modeltest.FaultCase{
 		"half links": {
-			Seed: inTurn(linked, func(ctx context.Context, db *mongo.Database) error {
+			Seed: testkit.InTurn(linked, func(ctx context.Context, db *mongo.Database) error {
 				later := denorm.ColumnsFrom(minute(31)) + "|f1"
-				return errors.Join(updates(ctx, db, "songsByFan", "f1#", without("s2")),
-					updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{
-						e("$set", bson.D{e("cols.0.k", later), e("cols.0.at", minute(31))}),
+				return errors.Join(testkit.Updates(ctx, db, "songsByFan", "f1#", without("s2")),
+					testkit.Updates(ctx, db, "fansBySong", "s1#", without("f1"), "s3#", bson.D{
+						testkit.E("$set", bson.D{testkit.E("cols.0.k", later), testkit.E("cols.0.at", minute(31))}),
 					}))
 			}),
 			Run: wideMend,
@@ -60,16 +66,16 @@ func TestWideRowRepairFaults(t *testing.T) {
 			},
 		},
 		"repair left": {
-			Seed: inTurn(linked, renamed("fans", "New", "f1", "f2")),
-			Run:  mendedByJobs(wide.Checks()[1]), Check: fresh,
+			Seed: testkit.InTurn(linked, renamed("fans", "New", "f1", "f2")),
+			Run:  testkit.MendedByJobs(wide.Checks()[1]), Check: fresh,
 		},
 		"repair right": {
-			Seed: inTurn(linked, renamed("songs", "New", "s0", "s1", "s3")),
-			Run:  mendedByJobs(wide.Checks()[2]), Check: fresh,
+			Seed: testkit.InTurn(linked, renamed("songs", "New", "s0", "s1", "s3")),
+			Run:  testkit.MendedByJobs(wide.Checks()[2]), Check: fresh,
 		},
 		"a changed name": {
 			Seed: linked, Check: fresh,
-			Run: testkit.Changed(songStore.Set("s1", bson.D{e("name", "New")})),
+			Run: testkit.Changed(songStore.Set("s1", bson.D{testkit.E("name", "New")})),
 		},
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -27,22 +28,23 @@ func TestWideRowLinkCommands(t *testing.T) {
 		old, now string // MongoDB 7.0 and 8.0
 	}{
 		{
-			what: "new", link: wide.Link("f2", "s1", minute(5), token(1)),
+			what: "new", link: wide.Link("f2", "s1", minute(5), testkit.Token(1)),
 			old: "aggregate aggregate aggregate aggregate find find update update update update commitTransaction",
 			now: "aggregate aggregate aggregate aggregate find find bulkWrite commitTransaction",
 		},
 		{
-			what: "linked", link: wide.Link("f1", "s1", minute(5), token(1)),
+			what: "linked", link: wide.Link("f1", "s1", minute(5), testkit.Token(1)),
 			old: "aggregate aggregate aggregate aggregate commitTransaction",
 			now: "aggregate aggregate aggregate aggregate commitTransaction",
 		},
 		{
-			what: "a missing left document", link: wide.Link("f9", "s1", minute(5), token(1)), missing: "fans",
+			what: "a missing left document", link: wide.Link("f9", "s1", minute(5), testkit.Token(1)), missing: "fans",
 			old: "aggregate aggregate aggregate aggregate find abortTransaction",
 			now: "aggregate aggregate aggregate aggregate find abortTransaction",
 		},
 		{
-			what: "a missing right document", link: wide.Link("f2", "s99", minute(5), token(1)), missing: "songs",
+			what: "a missing right document",
+			link: wide.Link("f2", "s99", minute(5), testkit.Token(1)), missing: "songs",
 			old: "aggregate aggregate aggregate aggregate find find abortTransaction",
 			now: "aggregate aggregate aggregate aggregate find find abortTransaction",
 		},
@@ -83,10 +85,10 @@ func TestWideRowLinkCommands(t *testing.T) {
 // Link meets a change or a deletion of a linked document in every order. Its columns then have the fields of the
 // document.
 func TestWideRowLinkMeets(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for name, other := range map[string]func(ctx context.Context, on model.DB) error{
 		"renamed song": func(ctx context.Context, on model.DB) error {
-			_, _, err := songStore.Set("s7", bson.D{e("name", "New")}).Run(ctx, on)
+			_, _, err := songStore.Set("s7", bson.D{testkit.E("name", "New")}).Run(ctx, on)
 			return err
 		},
 		"renamed fan": func(ctx context.Context, on model.DB) error {
@@ -95,7 +97,8 @@ func TestWideRowLinkMeets(t *testing.T) {
 		},
 		"song renamed twice": func(ctx context.Context, on model.DB) error {
 			for n := range 2 {
-				if _, _, err := songStore.Set("s7", bson.D{e("name", fmt.Sprint("New", n))}).Run(ctx, on); err != nil {
+				if _, _, err := songStore.Set("s7", bson.D{testkit.E("name", fmt.Sprint("New", n))}).
+					Run(ctx, on); err != nil {
 					return err
 				}
 			}
@@ -122,12 +125,12 @@ func TestWideRowLinkMeets(t *testing.T) {
 				}
 			}
 			t.Run(fmt.Sprintf("%s, transactions %v", name, transactions), func(t *testing.T) {
-				parallel(t)
+				testkit.Parallel(t)
 				modeltest.Interleave(t, modeltest.InterleaveCase{
-					Transactions: transactions, Nested: !everyPair || name == "song renamed twice",
+					Transactions: transactions, Nested: !testkit.EveryPair || name == "song renamed twice",
 					Seed: seedWide, B: run(other),
 					A: run(func(ctx context.Context, on model.DB) error {
-						_, err := wide.Link("f1", "s7", minute(15), token(1)).Run(ctx, on)
+						_, err := wide.Link("f1", "s7", minute(15), testkit.Token(1)).Run(ctx, on)
 						return err
 					}),
 					Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
@@ -138,7 +141,7 @@ func TestWideRowLinkMeets(t *testing.T) {
 							t.Errorf("%v, %v", errA, errB)
 						}
 						wantWide(t, db, wide, 4)
-						if found, err := foundBy(context.Background(), db,
+						if found, err := testkit.FoundBy(context.Background(), db,
 							wide.Checks()); len(found) > 0 || err != nil {
 							t.Errorf("they find %v, %v", found, err)
 						}
@@ -151,10 +154,10 @@ func TestWideRowLinkMeets(t *testing.T) {
 
 // A retry corrects the columns that an earlier attempt stored before it was cut.
 func TestWideRowLinkAgain(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
-		link := wide.Link("f1", "s7", minute(15), token(1))
+		link := wide.Link("f1", "s7", minute(15), testkit.Token(1))
 		cut := func() error { // without the change that follows
 			p, err := link.Plan(ctx, db)
 			if err == nil {
@@ -162,12 +165,12 @@ func TestWideRowLinkAgain(t *testing.T) {
 			}
 			return err
 		}
-		rename := bson.D{e("$set", bson.D{e("name", "New")})}
-		if err := errors.Join(seedWide(ctx, db), cut(), updates(ctx, db, "songs", "s7", rename),
+		rename := bson.D{testkit.E("$set", bson.D{testkit.E("name", "New")})}
+		if err := errors.Join(seedWide(ctx, db), cut(), testkit.Updates(ctx, db, "songs", "s7", rename),
 			wideRun(ctx, db, link)); err != nil {
 			t.Fatal(err)
 		}
-		if found, err := foundBy(ctx, db, wide.Checks()); len(found) > 0 || err != nil {
+		if found, err := testkit.FoundBy(ctx, db, wide.Checks()); len(found) > 0 || err != nil {
 			t.Errorf("they find %v, %v", found, err)
 		}
 	})

@@ -26,7 +26,7 @@ func seedWide(ctx context.Context, db *mongo.Database) error {
 		return err
 	}
 	for n := range 4 {
-		if err := wideRun(ctx, db, wide.Link(fan(1).ID, song(n).ID, minute(10*n), token(100+n))); err != nil {
+		if err := wideRun(ctx, db, wide.Link(fan(1).ID, song(n).ID, minute(10*n), testkit.Token(100+n))); err != nil {
 			return err
 		}
 	}
@@ -35,34 +35,38 @@ func seedWide(ctx context.Context, db *mongo.Database) error {
 
 // wideMend mends what the check finds.
 func wideMend(ctx context.Context, db *mongo.Database) error {
-	if time.Since(token(0).Timestamp()) < time.Hour { // by the clock of a test that runs in a bubble
+	if time.Since(testkit.Token(0).Timestamp()) < time.Hour { // by the clock of a test that runs in a bubble
 		time.Sleep(time.Hour)
 	}
-	return mendedByJobs(wide.Checks()[0])(ctx, db)
+	return testkit.MendedByJobs(wide.Checks()[0])(ctx, db)
 }
 
 // Every operation can be cut anywhere and run again, a split too.
 func TestWideRowFaults(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	for _, c := range []struct {
 		name string
 		ops  []model.Change
 		want string
 	}{
-		{"link", []model.Change{wide.Link(fan(2).ID, song(1).ID, minute(5), token(1))}, "s0@0 s1@10 s2@20 s3@30"},
+		{
+			name: "link",
+			ops:  []model.Change{wide.Link(fan(2).ID, song(1).ID, minute(5), testkit.Token(1))},
+			want: "s0@0 s1@10 s2@20 s3@30",
+		},
 		{
 			name: "split in the middle",
-			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(15), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(15), testkit.Token(1))},
 			want: "s0@0 s1@10 s5@15 s2@20 s3@30",
 		},
 		{
 			name: "split below",
-			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(25), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(25), testkit.Token(1))},
 			want: "s0@0 s1@10 s2@20 s5@25 s3@30",
 		},
 		{
 			name: "split at the end",
-			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(45), token(1))},
+			ops:  []model.Change{wide.Link(fan(1).ID, song(5).ID, minute(45), testkit.Token(1))},
 			want: "s0@0 s1@10 s2@20 s3@30 s5@45",
 		},
 		{"unlink", []model.Change{wide.Unlink("f1", "s1")}, "s0@0 s2@20 s3@30"},
@@ -105,15 +109,18 @@ func wantNoHalf(t testing.TB, db *mongo.Database) {
 
 // Any two operations in every order of their writes lose no column, and leave at most half links, which are mended.
 func TestWideRowInterleaved(t *testing.T) {
-	parallel(t)
-	op := func(name string, change func(op bson.ObjectID) model.Change) operation {
-		return operation{Name: name, Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
-			return wideRun(ctx, db, change(op))
-		}}
+	testkit.Parallel(t)
+	op := func(name string, change func(op bson.ObjectID) model.Change) testkit.Operation {
+		return testkit.Operation{
+			Name: name,
+			Run: func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
+				return wideRun(ctx, db, change(op))
+			},
+		}
 	}
 	type oid = bson.ObjectID
 	type change = model.Change
-	ops := []operation{
+	ops := []testkit.Operation{
 		op("link 15", func(op oid) change { return wide.Link(fan(1).ID, song(5).ID, minute(15), op) }),
 		op("unlink 2", func(op oid) change { return wide.Unlink("f1", "s2") }),
 		op("link 25", func(op oid) change { return wide.Link(fan(1).ID, song(6).ID, minute(25), op) }),
@@ -122,7 +129,7 @@ func TestWideRowInterleaved(t *testing.T) {
 	}
 	for i, a := range ops {
 		for j, b := range ops {
-			if !everyPair && j != (i+1)%len(ops) && i != 0 {
+			if !testkit.EveryPair && j != (i+1)%len(ops) && i != 0 {
 				continue
 			}
 			t.Run(a.Name+" | "+b.Name, func(t *testing.T) { wideMeet(t, a, b) })
@@ -130,15 +137,15 @@ func TestWideRowInterleaved(t *testing.T) {
 	}
 }
 
-func wideMeet(t *testing.T, a, b operation) {
+func wideMeet(t *testing.T, a, b testkit.Operation) {
 	if os.Getenv("MONGODB_URI") == "" {
 		t.Parallel()
 	}
 	all, mended := 0, 0
 	modeltest.Interleave(t, modeltest.InterleaveCase{
 		Sample: 2, Match: mongotest.Writes, Seed: seedWide,
-		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, token(1)) },
-		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, token(2)) },
+		A: func(ctx context.Context, db *mongo.Database) error { return a.Run(ctx, db, testkit.Token(1)) },
+		B: func(ctx context.Context, db *mongo.Database) error { return b.Run(ctx, db, testkit.Token(2)) },
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			if errA != nil || errB != nil {
 				t.Errorf("%v, %v", errA, errB)
@@ -181,15 +188,15 @@ func wideMeet(t *testing.T, a, b operation) {
 
 // 32 writers into one row lose nothing, while it is split again and again and others take columns away.
 func TestWideRowManyWriters(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		if err := errors.Join(seedMembers(t.Context(), db), createIndexes(t.Context(), db, wide)); err != nil {
+		if err := errors.Join(seedMembers(t.Context(), db), testkit.CreateIndexes(t.Context(), db, wide)); err != nil {
 			t.Fatal(err)
 		}
 		var wait sync.WaitGroup
 		for i := range 32 {
 			wait.Go(func() {
-				list := []model.Change{wide.Link(fan(1).ID, song(i).ID, minute(i*7%32), token(i))}
+				list := []model.Change{wide.Link(fan(1).ID, song(i).ID, minute(i*7%32), testkit.Token(i))}
 				if i%4 == 0 {
 					list = append(list, wide.Unlink("f1", song(i).ID))
 				}
@@ -210,7 +217,7 @@ func TestWideRowManyWriters(t *testing.T) {
 
 // What each operation costs is what its documentation says.
 func TestWideRowCosts(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	run := func(c model.Change) func(context.Context, *mongo.Database) error {
 		return func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c) }
 	}
@@ -229,17 +236,17 @@ func TestWideRowCosts(t *testing.T) {
 		}{
 			{
 				reason: "Link",
-				run:    run(wide.Link(fan(2).ID, song(1).ID, minute(1), token(1))),
+				run:    run(wide.Link(fan(2).ID, song(1).ID, minute(1), testkit.Token(1))),
 				want:   model.Cost{Commands: 8, Written: 2, Returned: 5},
 			},
 			{
 				reason: "Link that splits",
-				run:    run(wide.Link(fan(1).ID, song(7).ID, minute(15), token(1))),
+				run:    run(wide.Link(fan(1).ID, song(7).ID, minute(15), testkit.Token(1))),
 				want:   model.Cost{Commands: 11, Written: 5, Returned: 6},
 			},
 			{
 				reason: "Link of what is linked",
-				run:    run(wide.Link(fan(1).ID, song(1).ID, minute(50), token(1))),
+				run:    run(wide.Link(fan(1).ID, song(1).ID, minute(50), testkit.Token(1))),
 				want:   model.Cost{Commands: 2, Returned: 4},
 			},
 			{"Unlink", run(wide.Unlink("f1", "s1")), model.Cost{Commands: 4, Written: 2, Returned: 2}},
@@ -251,7 +258,7 @@ func TestWideRowCosts(t *testing.T) {
 			}, model.Cost{Commands: 1}},
 		} {
 			t.Run(test.reason, func(t *testing.T) {
-				seed(t, db, docs{"songsByFan": nil, "fansBySong": nil})
+				testkit.Seed(t, db, testkit.Docs{"songsByFan": nil, "fansBySong": nil})
 				if err := seedWide(t.Context(), db); err != nil {
 					t.Fatal(err)
 				}
@@ -263,24 +270,27 @@ func TestWideRowCosts(t *testing.T) {
 
 // Pages and pairs are found by indexes, among thousands.
 func TestWideRowIndexed(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var list []any
 		for i := range 4000 {
 			id := fmt.Sprint("f", i)
 			column := bson.D{
-				e("k", denorm.ColumnsFrom(minute(1))+"|s"), e("at", minute(1)),
-				e("id", fmt.Sprint("s", i)), e("op", token(1)),
+				testkit.E("k", denorm.ColumnsFrom(minute(1))+"|s"), testkit.E("at", minute(1)),
+				testkit.E("id", fmt.Sprint("s", i)), testkit.E("op", testkit.Token(1)),
 			}
 			list = append(list, bson.D{
-				e("_id", id+"#"), e("row", id), e("low", ""), e("hi", "~"), e("n", 1), e("cols", bson.A{column}),
+				testkit.E("_id", id+"#"), testkit.E("row", id), testkit.E("low", ""), testkit.E("hi", "~"),
+				testkit.E("n", 1), testkit.E("cols", bson.A{column}),
 			})
 		}
-		if err := store(t.Context(), db, docs{"songsByFan": list, "fans": {fan(77)}, "songs": {song(8)}}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{
+			"songsByFan": list, "fans": {fan(77)}, "songs": {song(8)},
+		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := createIndexes(t.Context(), db, wide); err != nil {
+		if err := testkit.CreateIndexes(t.Context(), db, wide); err != nil {
 			t.Fatal(err)
 		}
 		for _, test := range []struct {
@@ -297,32 +307,39 @@ func TestWideRowIndexed(t *testing.T) {
 		// Who holds the pair, in both rows, and the documents of both that it belongs into: of the right row there are
 		// few here. Then the linked documents.
 		pair := "cols.id_1_row_1"
-		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, minute(2), token(1)), pair, "", "", "")
-		wantReadsIndexed(t, db, m, link)
+		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, minute(2), testkit.Token(1)), pair, "", "", "")
+		testkit.WantReadsIndexed(t, db, m, link)
 		mongotest.NeedTransactions(t, db)
-		wantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
+		testkit.WantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
 	}, mongotest.WithMonitor(m))
 }
 
 // A plan that was made before a document was marked doesn't change what is being moved, though there is room again.
 func TestWideRowStalePlan(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
-		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), token(1)),
-			wide.Link(fan(1).ID, song(2).ID, minute(20), token(2)))
-		link := wide.Link(fan(1).ID, song(3).ID, minute(25), token(3))
-		plan, err := link.Plan(t.Context(), db)
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(10), testkit.Token(1)),
+			wide.Link(fan(1).ID, song(2).ID, minute(20), testkit.Token(2)))
+		link := wide.Link(fan(1).ID, song(3).ID, minute(25), testkit.Token(3))
+		state, err := link.Read(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)
 		}
-		split := bson.D{e("at", denorm.ColumnsFrom(minute(15))), e("page", "f1#"+denorm.ColumnsFrom(minute(15)))}
+		plan, err := link.Decide(state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		split := bson.D{
+			testkit.E("at", denorm.ColumnsFrom(minute(15))),
+			testkit.E("page", "f1#"+denorm.ColumnsFrom(minute(15))),
+		}
 		if _, err := db.Collection("songsByFan").
-			UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("split", split)})}); err != nil {
+			UpdateByID(t.Context(), "f1#", bson.D{testkit.E("$set", bson.D{testkit.E("split", split)})}); err != nil {
 			t.Fatal(err)
 		}
 		_, err = plan.Run(t.Context(), db)
-		wantError(t, err, model.ErrStale)
+		testkit.WantError(t, err, model.ErrStale)
 		mustLink(t, db, link)
 		wantWide(t, db, wide, 4)
 		if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 9)); got != "s1@10 s2@20 s3@25" {

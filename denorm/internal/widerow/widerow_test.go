@@ -58,7 +58,7 @@ func song(n int) *member { return &member{ID: fmt.Sprint("s", n), Name: fmt.Spri
 
 // seedMembers stores fans and songs instead of the stored ones.
 func seedMembers(ctx context.Context, db *mongo.Database) error {
-	all := docs{}
+	all := testkit.Docs{}
 	for n := range 40 {
 		all["songs"] = append(all["songs"], song(n))
 		if n < 4 {
@@ -70,7 +70,7 @@ func seedMembers(ctx context.Context, db *mongo.Database) error {
 			return err
 		}
 	}
-	return store(ctx, db, all)
+	return testkit.Store(ctx, db, all)
 }
 
 func wideRun(ctx context.Context, db *mongo.Database, list ...model.Change) error {
@@ -113,7 +113,7 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 	}
 	for _, rows := range []string{"songsByFan", "fansBySong"} {
 		pages, err := (&model.Find[denorm.RowPage[string]]{
-			Query: model.Query{Collection: rows, Sort: bson.D{e("_id", 1)}},
+			Query: model.Query{Collection: rows, Sort: bson.D{testkit.E("_id", 1)}},
 		}).All(ctx, db)
 		if err != nil {
 			t.Fatal(err)
@@ -142,11 +142,11 @@ func wantWide(t testing.TB, db *mongo.Database, w *fanRow, most int) {
 
 // Columns are read in the order of time, by pages, however late they came; documents are split.
 func TestWideRowOrder(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for _, n := range []int{3, 1, 9, 2, 8, 0, 5, 4, 7, 6} {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), testkit.Token(n)))
 		}
 		wantWide(t, db, wide, 4)
 		for _, test := range []struct {
@@ -183,7 +183,7 @@ func TestWideRowOrder(t *testing.T) {
 			t.Errorf("linked: %+v, %v", linked, err)
 		}
 		mustLink(t, db, wide.Unlink("f1", "s7"), wide.Unlink("f1", "s7"),
-			wide.Link(fan(1).ID, song(8).ID, minute(30), token(50)))
+			wide.Link(fan(1).ID, song(8).ID, minute(30), testkit.Token(50)))
 		if _, err := wide.Linked("f1", "s7").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("unlinked: %v", err)
 		}
@@ -196,11 +196,11 @@ func TestWideRowOrder(t *testing.T) {
 
 // Columns that come in order fill their documents; a document doesn't outgrow its bytes.
 func TestWideRowSizes(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedMembers)
 		for n := range 12 {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), testkit.Token(n)))
 		}
 		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil ||
 			count != (denorm.RowCount{Columns: 12, Documents: 3}) {
@@ -208,14 +208,14 @@ func TestWideRowSizes(t *testing.T) {
 		}
 		for n := range 20 {
 			s := song(n).ID
-			longer := bson.D{e("$set", bson.D{e("name", strings.Repeat("x", 400))})}
-			if err := updates(ctx, db, "songs", s, longer); err != nil {
+			longer := bson.D{testkit.E("$set", bson.D{testkit.E("name", strings.Repeat("x", 400))})}
+			if err := testkit.Updates(ctx, db, "songs", s, longer); err != nil {
 				t.Fatal(err)
 			}
-			mustLink(t, db, tight.Link(fan(2).ID, s, minute(17*n%20), token(n)))
+			mustLink(t, db, tight.Link(fan(2).ID, s, minute(17*n%20), testkit.Token(n)))
 		}
 		pages, err := (&model.Find[bson.Raw]{
-			Query: model.Query{Collection: "songsByFan", Filter: bson.D{e("row", "f2")}},
+			Query: model.Query{Collection: "songsByFan", Filter: bson.D{testkit.E("row", "f2")}},
 		}).All(t.Context(), db)
 		if err != nil || len(pages) < 3 {
 			t.Errorf("%d documents, %v", len(pages), err)
@@ -226,52 +226,56 @@ func TestWideRowSizes(t *testing.T) {
 			}
 		}
 		wantWide(t, db, tight, 20)
-		if err := updates(ctx, db, "songs", "s30", bson.D{
-			e("$set", bson.D{e("name", strings.Repeat("x", 2000))}),
+		if err := testkit.Updates(ctx, db, "songs", "s30", bson.D{
+			testkit.E("$set", bson.D{testkit.E("name", strings.Repeat("x", 2000))}),
 		}); err != nil {
 			t.Fatal(err)
 		}
-		wantError(t, wideRun(ctx, db, tight.Link(fan(2).ID, "s30", minute(1), token(1))), errRefused)
-		wantError(t, tight.Link(strings.Repeat("i", 2000), song(1).ID, minute(1), token(1)).Err, errRefused)
+		testkit.WantError(t,
+			wideRun(ctx, db, tight.Link(fan(2).ID, "s30", minute(1), testkit.Token(1))), testkit.ErrRefused)
+		testkit.WantError(t,
+			tight.Link(strings.Repeat("i", 2000), song(1).ID, minute(1), testkit.Token(1)).Err, testkit.ErrRefused)
 	})
 }
 
 // A document whose count other code made wrong is counted when it seems full.
 func TestWideRowWrongCount(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
-		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(1), token(1)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(1).ID, minute(1), testkit.Token(1)))
 		emptied := bson.D{
-			e("_id", "f2#"), e("row", "f2"), e("low", ""), e("hi", "~"), e("n", 4), e("rev", 1), e("cols", bson.A{}),
+			testkit.E("_id", "f2#"), testkit.E("row", "f2"), testkit.E("low", ""), testkit.E("hi", "~"),
+			testkit.E("n", 4), testkit.E("rev", 1), testkit.E("cols", bson.A{}),
 		}
 		if _, err := db.Collection("songsByFan").
-			UpdateByID(t.Context(), "f1#", bson.D{e("$set", bson.D{e("n", 9)})}); err != nil {
+			UpdateByID(t.Context(), "f1#", bson.D{testkit.E("$set", bson.D{testkit.E("n", 9)})}); err != nil {
 			t.Fatal(err)
 		}
-		if err := store(t.Context(), db, docs{"songsByFan": {emptied}}); err != nil {
+		if err := testkit.Store(t.Context(), db, testkit.Docs{"songsByFan": {emptied}}); err != nil {
 			t.Fatal(err)
 		}
-		if over, err := foundBy(t.Context(), db, wide.Checks()[5:]); err != nil ||
+		if over, err := testkit.FoundBy(t.Context(), db, wide.Checks()[5:]); err != nil ||
 			fmt.Sprint(over) != "[songsByFan 'f1#': holds 9 columns]" {
 			t.Errorf("oversized: %v, %v", over, err)
 		}
-		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, minute(0), token(2)),
-			wide.Link(fan(2).ID, song(2).ID, minute(0), token(3)))
+		mustLink(t, db, wide.Link(fan(1).ID, song(2).ID, minute(0), testkit.Token(2)),
+			wide.Link(fan(2).ID, song(2).ID, minute(0), testkit.Token(3)))
 		wantWide(t, db, wide, 4)
 	})
 }
 
 // Stores of both sides update the copied fields of columns.
 func TestWideRowFollows(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.MustSeed(t, db, seedMembers)
 		for n := range 6 {
-			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), token(n)),
-				wide.Link(fan(2).ID, song(n).ID, minute(n), token(10+n)))
+			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), testkit.Token(n)),
+				wide.Link(fan(2).ID, song(n).ID, minute(n), testkit.Token(10+n)))
 		}
-		testkit.MustChange(t, db, songStore.Set("s3", bson.D{e("name", "$name"), e("home", address{"1"})}))
+		testkit.MustChange(t, db,
+			songStore.Set("s3", bson.D{testkit.E("name", "$name"), testkit.E("home", address{"1"})}))
 		for _, f := range []string{"f1", "f2"} {
 			cols, err := wide.Left().Oldest(f, "", 10).All(t.Context(), db)
 			if err != nil {
@@ -287,7 +291,7 @@ func TestWideRowFollows(t *testing.T) {
 				}
 			}
 		}
-		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{e("name", "New")}))
+		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{testkit.E("name", "New")}))
 		if c, err := wide.Right().Newest("s5", denorm.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil ||
 			len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
 			t.Errorf("%v, %v", c, err)
@@ -297,22 +301,22 @@ func TestWideRowFollows(t *testing.T) {
 }
 
 func TestWideRowRefuses(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		_, narrowed := wide.Checks()[0].In(bson.D{e("_id", "f1#")}).All(t.Context(), db)
+		_, narrowed := wide.Checks()[0].In(bson.D{testkit.E("_id", "f1#")}).All(t.Context(), db)
 		for reason, err := range map[string]error{
 			"no token":     wideRun(t.Context(), db, wide.Link(fan(1).ID, song(1).ID, minute(1), bson.NilObjectID)),
-			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, minute(1), token(1))),
-			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", minute(1), token(1))),
+			"no left _id":  wideRun(t.Context(), db, wide.Link("", song(1).ID, minute(1), testkit.Token(1))),
+			"no right _id": wideRun(t.Context(), db, wide.Link(fan(1).ID, "", minute(1), testkit.Token(1))),
 			"year 10000": wideRun(t.Context(), db,
-				wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), token(1))),
+				wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), testkit.Token(1))),
 			"unlink none": wideRun(t.Context(), db, wide.Unlink("", "s1")),
 			"some links":  narrowed,
 			"no page":     wide.Left().Newest("f1", "", -1).Err,
 			"no row":      wide.Right().Oldest("", "", 1).Err,
 			"no pair":     wide.Linked("", "x").Err,
 		} {
-			t.Run(reason, func(t *testing.T) { wantError(t, err, errRefused) })
+			t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 		}
 	})
 	for reason, spec := range map[string]denorm.WideRowSpec{
@@ -339,7 +343,7 @@ func TestWideRowRefuses(t *testing.T) {
 // Random links at random times are what a plain map says, from both ends; random drift is found whole and mended as the
 // left rows say.
 func TestWideRowProperty(t *testing.T) {
-	parallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := rand.New(rand.NewPCG(5, 6))
 		plain := map[[2]int]int{}
@@ -355,14 +359,14 @@ func TestWideRowProperty(t *testing.T) {
 			if _, linked := plain[pair]; !linked {
 				plain[pair] = when
 			}
-			mustLink(t, db, wide.Link(fan(pair[0]).ID, song(pair[1]).ID, minute(when), token(i)))
+			mustLink(t, db, wide.Link(fan(pair[0]).ID, song(pair[1]).ID, minute(when), testkit.Token(i)))
 		}
 		wantLinks(t, db, plain)
 		list := []any{}
 		for n := range 12 {
 			list = append(list, song(n))
 		}
-		seed(t, db, docs{"fans": {fan(0), fan(1), fan(2)}, "songs": list})
+		testkit.Seed(t, db, testkit.Docs{"fans": {fan(0), fan(1), fan(2)}, "songs": list})
 		want := 0
 		for pair := range plain {
 			if pair[1]%3 > 0 {
@@ -374,9 +378,12 @@ func TestWideRowProperty(t *testing.T) {
 			} else {
 				delete(plain, pair)
 			}
-			pull := bson.D{e("$pull", bson.D{e("cols", bson.D{e("id", col)})}), e("$inc", bson.D{e("n", -1)})}
+			pull := bson.D{
+				testkit.E("$pull", bson.D{testkit.E("cols", bson.D{testkit.E("id", col)})}),
+				testkit.E("$inc", bson.D{testkit.E("n", -1)}),
+			}
 			if _, err := db.Collection(rows).
-				UpdateMany(t.Context(), bson.D{e("row", row), e("cols.id", col)}, pull); err != nil {
+				UpdateMany(t.Context(), bson.D{testkit.E("row", row), testkit.E("cols.id", col)}, pull); err != nil {
 				t.Fatal(err)
 			}
 		}
