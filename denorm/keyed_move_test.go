@@ -1,5 +1,7 @@
 package denorm_test
 
+// This file tests the whole: moves of older documents of all techniques whose _ids are made of keys.
+
 import (
 	"context"
 	"errors"

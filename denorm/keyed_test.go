@@ -1,5 +1,7 @@
 package denorm_test
 
+// This file tests the whole: all techniques whose _ids are made of keys, with tenants, and moves of older documents.
+
 import (
 	"context"
 	"errors"

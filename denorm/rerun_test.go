@@ -1,5 +1,7 @@
 package denorm_test
 
+// This file tests the whole: repeated actions of a store with several techniques.
+
 import (
 	"context"
 	"testing"

@@ -1,5 +1,7 @@
 package denorm_test
 
+// This file tests the whole: several techniques in the documents of one store.
+
 import (
 	"errors"
 	"strings"

@@ -1,5 +1,7 @@
 package denorm_test
 
+// This file tests the whole: several techniques in documents of several versions.
+
 import (
 	"errors"
 	"strings"
