@@ -129,9 +129,9 @@ func refuseImport(p goPackage, imported string) string {
 	return ""
 }
 
-// foundations are what model and the techniques stand on: forms of filters, BSON's values as a server compares them, collections without
-// their Go types, the directions 1 and -1, tenants in _ids, values in mongosh, expressions and stages, documents without some fields, what
-// a context tells everything that runs, and web pages.
+// foundations are what model and the techniques stand on: forms of filters, BSON's values as a server compares them,
+// collections without their Go types, the directions 1 and -1, tenants in _ids, values in mongosh, expressions and
+// stages, documents without some fields, what a context tells everything that runs, and web pages.
 var foundations = []string{
 	"internal/bsondoc", "internal/bsonval", "internal/core", "internal/direction", "internal/keyed", "internal/mongosh",
 	"internal/mql", "internal/page", "internal/rawdoc", "internal/runctx",
