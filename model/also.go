@@ -128,7 +128,7 @@ func (j joinedChange) held() any {
 func (j joinedChange) assume(state any) error {
 	states, ok := state.([]any)
 	if state != nil && (!ok || len(states) != len(j)) {
-		return &ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass a []any of %d states", state, len(j))}
+		return &ValueError{Field: "state", Reason: fmt.Sprintf("has the type %T: pass a []any of %d states", state, len(j))}
 	}
 	for i, s := range states {
 		if err := j[i].assume(s); err != nil {

@@ -52,7 +52,12 @@ type Change struct {
 	alone  bool           // on a database of [WithTransactions] too, an attempt is no transaction
 }
 
-// A ChangeOf is a [Change] whose state has the type S, and is a result of [ChangeOf.Run].
+// A ChangeOf is a [Change] whose state has the type S. [ChangeOf.Run] also returns the state.
+//
+//	model.ChangeOf[Auction]{
+//		Read:   func(ctx context.Context, db model.DB) (Auction, error) { … },
+//		Decide: func(a Auction) (model.Plan, error) { … },
+//	}.Change()
 type ChangeOf[S any] struct {
 	Name string // see [Change].Name
 
@@ -95,8 +100,8 @@ func (c Change) Run(ctx context.Context, db DB) (Result, error) {
 	return runChange(ctx, db, c, Change{})
 }
 
-// Read reads the state once, for [Change.Decide]. Its type is internal, except for a change
-// of [ChangeOf.Change].
+// Read reads the state once, for [Change.Decide]. The type of the state is internal, unless
+// you made the change by [ChangeOf].
 func (c Change) Read(ctx context.Context, db DB) (state any, err error) {
 	if err := cmp.Or(c.Err, core.CheckRun(ctx, db)); err != nil {
 		return nil, err
@@ -112,8 +117,8 @@ func (c Change) Read(ctx context.Context, db DB) (state any, err error) {
 }
 
 // Decide returns the plan for a state, without reading. Nil stands for a state in which
-// nothing was found. Another state must have the type that the change reads, or Decide
-// returns a [*ValueError]. For a change of [Change.Also], it is a []any of the states.
+// nothing was found. A state of another type than Read returns gives a [*ValueError]. The
+// state of a change from [Change.Also] is a []any with the states of its changes.
 func (c Change) Decide(state any) (Plan, error) {
 	if c.Err != nil {
 		return Plan{}, c.Err
@@ -202,7 +207,7 @@ func (s *changeState[S]) held() any { return s.state }
 func (s *changeState[S]) assume(state any) (err error) {
 	var ok bool
 	if s.state, ok = state.(S); !ok && state != nil {
-		err = &ValueError{Field: "state", Reason: fmt.Sprintf("is a %T: pass a %T", state, s.state)}
+		err = &ValueError{Field: "state", Reason: fmt.Sprintf("has the type %T: pass a value of type %T", state, s.state)}
 	}
 	return err
 }

@@ -202,3 +202,81 @@ func TestChangeThen(t *testing.T) {
 		}
 	})
 }
+
+// Plan reads where the first attempt reads: in a transaction if the attempt is one. It stores nothing, also if a read
+// writes, as a store's does in a transaction of its own.
+func TestChangePlan(t *testing.T) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		inTx := 0
+		change := model.ChangeOf[int]{
+			Read: func(ctx context.Context, db model.DB) (int, error) {
+				if mongo.SessionFromContext(ctx) != nil {
+					inTx++
+					_, err := core.Database(db).Collection("parts").InsertOne(ctx, d("_id", 9))
+					return 7, err
+				}
+				return 7, nil
+			},
+			Decide: func(n int) (model.Plan, error) { return model.NewPlan(parts.Insert(part{ID: int32(n)})), nil },
+		}
+		const want = "db.parts.insertOne({_id: 7, name: ''"
+		if p, err := change.Change().Plan(t.Context(), db); err != nil || !strings.HasPrefix(p.String(), want) || inTx != 0 {
+			t.Errorf("%s, %v, %d reads in transactions", p, err, inTx)
+		}
+		mongotest.NeedTransactions(t, db)
+		for name, on := range map[string]model.DB{"Tx": db, "a database of transactions": withTransactions(t, db)} {
+			c := change.Change()
+			c.Tx = name == "Tx"
+			inTx = 0
+			if p, err := c.Plan(t.Context(), on); err != nil || !strings.HasPrefix(p.String(), want) || inTx != 1 {
+				t.Errorf("%s: %s, %v, %d reads in transactions", name, p, err, inTx)
+			}
+		}
+		if n, err := db.Collection("parts").CountDocuments(t.Context(), d()); n != 0 || err != nil {
+			t.Errorf("%d documents are stored, %v", n, err)
+		}
+	})
+}
+
+// Decide takes what Read returns, or nil, and refuses everything else.
+func TestChangeDecide(t *testing.T) {
+	change := model.ChangeOf[int]{
+		Read:   func(context.Context, model.DB) (int, error) { return 0, nil },
+		Decide: func(n int) (model.Plan, error) { return model.NewPlan(parts.Delete(int32(n))), nil },
+	}
+	half := change
+	half.Decide = nil
+	refused := change
+	refused.Err = errors.New("bad input")
+	for _, test := range []struct {
+		reason string
+		change model.Change
+		state  any
+		want   string
+	}{
+		{"a state", change.Change(), 3, "db.parts.deleteOne({_id: 3})"},
+		{"nil", change.Change(), nil, "db.parts.deleteOne({_id: 0})"},
+		{"another type", change.Change(), "3", "docmodel: state: has the type string: pass a value of type int"},
+		{"no Decide", half.Change(), 3, "docmodel: Change: needs Read and Decide"},
+		{"an error of before", refused.Change(), 3, "bad input"},
+		{"two", change.Also(change), []any{3, nil}, "db.parts.deleteOne({_id: 3})\ndb.parts.deleteOne({_id: 0})"},
+		{"one of two", change.Also(change), []any{3}, "docmodel: state: has the type []interface {}: pass a []any of 2 states"},
+	} {
+		p, err := test.change.Decide(test.state)
+		got := p.String()
+		if err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("%s: %s, want %s", test.reason, got, test.want)
+		}
+	}
+	for reason, c := range map[string]model.Change{"no Decide": half.Change(), "an error of before": refused.Change()} {
+		if _, err := c.Read(t.Context(), nil); err == nil {
+			t.Errorf("%s: read", reason)
+		}
+		if _, err := c.Plan(t.Context(), nil); err == nil {
+			t.Errorf("%s: planned", reason)
+		}
+	}
+}
