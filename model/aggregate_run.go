@@ -14,6 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// How a pipeline is run: under the database's scopes, and in a transaction as one command for
+// each part of a $unionWith.
+
 // All runs the pipeline and returns every result.
 func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
 	var docs []R

@@ -10,6 +10,9 @@ import (
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
+// How a [Change] is run: attempts until a plan isn't stale, each in a transaction, under a lease
+// or plainly.
+
 // changing is a running [Change].
 type changing struct {
 	Change

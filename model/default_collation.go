@@ -14,6 +14,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
+// A command without a collation has the default collation of its collection, and so have
+// the _id index and the unique indexes of the collection. If the default makes the tenants
+// "acme" and "ACME" equal, no condition in a filter keeps their _ids and unique keys
+// apart. So before the first command of a string tenant in a collection, the library asks
+// for the default, and refuses every default except the simple collation.
+
 // alsoFirst adds the first collection of a pipeline to the uses, because its default
 // collation applies to the whole pipeline.
 func alsoFirst(list []use, collection string) []use {

@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// Documents with other values at paths, and the difference of two documents as paths.
+
 // withFields returns a document with fields set by their paths. A value of type 0 removes
 // the field.
 func withFields(doc bson.Raw, set bson.D) (_ bson.Raw, err error) {

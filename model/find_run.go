@@ -5,6 +5,8 @@ import (
 	"iter"
 )
 
+// How a [Find] is run.
+
 // All runs the query and returns every document.
 func (f *Find[D]) All(ctx context.Context, db DB) ([]D, error) {
 	var docs []D

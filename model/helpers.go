@@ -6,6 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// Small functions on values, which every layer uses.
+
 // appendNew appends a string that the list doesn't have.
 func appendNew(list []string, s string) []string {
 	if slices.Contains(list, s) {

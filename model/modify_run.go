@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
+// How a findAndModify is run.
+
 // Run runs the command. It returns [ErrNotFound] if no document matches. An upsert that
 // inserts a document returns ErrNotFound too, unless [FindAndModify].After is set.
 func (m *Modify[D]) Run(ctx context.Context, db DB) (D, error) {

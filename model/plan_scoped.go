@@ -6,6 +6,8 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
+// A plan under the scopes of a database.
+
 // under returns the plan with a database's scopes applied.
 func (p Plan) under(db DB) Plan {
 	if w := rewriterOf(db); w != nil {

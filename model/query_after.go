@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// The filter by which a sorted query continues after a document: see [Find.After].
+
 // nextPage sets q to the next page of from: see [Find.After].
 //
 //go:noinline

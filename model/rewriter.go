@@ -7,6 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// The two seams between commands and what changes them before they are sent: scopes and models
+// ([rewriter]), shard keys ([router]). Commands know only these interfaces.
+
 // A rewriter changes what is sent on a database: it is the database's scopes, the outermost
 // first, and the model of [Model.On]. Commands know it by this interface alone. It refuses a
 // command by the Err of the command.

@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
+// What is done if an insert of a plan meets its own document of an earlier, interrupted run.
+
 // skipOwn handles a duplicate key error of an insert. It returns how many inserts, from
 // this one on, were made before by the same write: an interrupted command leaves its
 // first documents. It reads up to 1000 documents at once. In a transaction it returns the

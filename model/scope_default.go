@@ -1,11 +1,5 @@
 package model
 
-// A command without a collation has the default collation of its collection, and so have
-// the _id index and the unique indexes of the collection. If the default makes the tenants
-// "acme" and "ACME" equal, no condition in a filter keeps their _ids and unique keys
-// apart. So before the first command of a string tenant in a collection, the library asks
-// for the default, and refuses every default except the simple collation.
-
 // compares reports whether the scope compares a string tenant in a collection. The scope
 // that tests set everywhere doesn't count: it would ask for each command.
 func (s *scope) compares(collection string) bool {

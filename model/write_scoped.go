@@ -7,6 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// What scopes and shard keys made of a write, so that its guarantee and its errors are still
+// those of the write before.
+
 // scoped is what the scopes of a database made of a write. Writes share it, so it never
 // changes.
 type scoped struct {

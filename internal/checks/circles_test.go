@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -30,12 +32,77 @@ func TestCircles(t *testing.T) {
 		}
 		checked++
 		if circle := largestCircle(fileReferences(t, p, set, load)); len(circle) > maxCircle {
-			t.Errorf("%s: %d files refer to each other in a circle, at most %d may: %v", p.local(), len(circle), maxCircle, circle)
+			t.Errorf("%s: %d files refer to each other in a circle, at most %d may: %v", p.local(), len(circle),
+				maxCircle, circle)
 		}
 	}
 	if checked < 3 {
 		t.Errorf("only %d packages have many files: something is wrong with the search", checked)
 	}
+}
+
+// TestModelLayers: a file of package model refers to no file of a later layer, by the table of docs/ARCHITECTURE.md.
+func TestModelLayers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it type-checks package model")
+	}
+	layers := modelLayers(t)
+	set := token.NewFileSet()
+	all := packages(t)
+	i := slices.IndexFunc(all, func(p goPackage) bool { return p.local() == "model" })
+	for from, list := range fileReferences(t, all[i], set, importer.ForCompiler(set, "gc", exportData(t))) {
+		for _, to := range list {
+			if own, other := layerOf(layers, from), layerOf(layers, to); other > own {
+				t.Errorf("model/%s (%s) refers to %s (%s), of a later layer", from, layers[own].name, to, layers[other].name)
+			}
+		}
+	}
+}
+
+// A layer is a row of the table: its name, and the patterns of its files. The first layer has all other files.
+type layer struct {
+	name  string
+	files []string
+}
+
+var backticked = regexp.MustCompile("`([^`]+)`")
+
+func modelLayers(t *testing.T) (out []layer) {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root(), "docs/ARCHITECTURE.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## How package model is layered\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for line := range strings.Lines(section) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || strings.Contains(line, "---") || strings.TrimSpace(cells[1]) == "layer" {
+			continue
+		}
+		row := layer{name: strings.TrimSpace(cells[1])}
+		for _, m := range backticked.FindAllStringSubmatch(cells[2], -1) {
+			row.files = append(row.files, m[1])
+		}
+		out = append(out, row)
+	}
+	if len(out) < 4 {
+		t.Fatalf("the table has only %d layers", len(out))
+	}
+	return out
+}
+
+// layerOf returns the layer with the longest pattern that matches a file.
+func layerOf(layers []layer, file string) (found int) {
+	longest := 0
+	for i, l := range layers[1:] {
+		for _, pattern := range l.files {
+			if ok, _ := filepath.Match(pattern, file); ok && len(pattern) > longest {
+				found, longest = i+1, len(pattern)
+			}
+		}
+	}
+	return found
 }
 
 // exportData opens what the compiler knows of a package.
