@@ -78,7 +78,8 @@ type BucketTotals struct {
 
 // Bucket stores a sequence of elements for each key, such as the mail of a mailbox. A
 // document (bucket) holds at most BucketSpec.Max elements. Don't change or remove stored
-// elements. The collection must not have a collation.
+// elements. The collection must not have a collation. A [model.Store] can't write buckets:
+// [model.NewStore] panics. Use [Bucket.Append].
 //
 // Source: "NoSQL Data Modeling Techniques", §5;
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/group-data/bucket-pattern/.

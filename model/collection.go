@@ -91,6 +91,7 @@ func (c declaration) of(db *mongo.Database) *mongo.Collection {
 	return openCollection(context.Background(), db, c.Codec(), c.Name())
 }
 
+// Package core can't import this package, so it makes these errors by functions.
 func init() {
 	core.ValueError = func(collection, field string, value any, reason string) error {
 		return &ValueError{Collection: collection, Field: field, Value: value, Reason: reason}

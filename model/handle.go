@@ -64,8 +64,8 @@ func bare(db DB) DB {
 	return h
 }
 
-// marking returns the database without automatic transactions.
-func marking(db DB) DB {
+// withoutTx returns the database without automatic transactions.
+func withoutTx(db DB) DB {
 	if !core.Transacts(db) {
 		return db
 	}

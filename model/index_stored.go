@@ -13,6 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
+// The indexes of a database, as [IndexSet.Diff] reads them.
+
 // A storedIndex is an index of a database.
 type storedIndex struct {
 	Index
@@ -22,12 +24,13 @@ type storedIndex struct {
 
 // is reports whether the stored index is the declared one, except for its name. An index
 // can be read in both directions. An index that the query planner can use is not hidden.
-func (h storedIndex) is(x Index) bool { return !h.hidden && h.differsInHidden(x) }
+func (h storedIndex) is(x Index) bool { return !h.hidden && h.isOrHidden(x) }
 
-// differsInHidden is like is, but accepts a hidden index. Neither Ensure nor the server
-// creates a second index for it.
-func (h storedIndex) differsInHidden(x Index) bool {
-	x.Keys, x.Equal = sortTextKeys(x.Keys), 0 // the same index, and not one that serves
+// isOrHidden is like is, but accepts a hidden index. The server doesn't create a second index
+// beside it.
+func (h storedIndex) isOrHidden(x Index) bool {
+	// Equal 0 makes covers compare the order and the directions of all keys.
+	x.Keys, x.Equal = sortTextKeys(x.Keys), 0
 	return !h.other && h.Unique == x.Unique && h.covers(x) != "" && x.covers(h.Index) != ""
 }
 

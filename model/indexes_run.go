@@ -75,7 +75,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 		}
 		switch {
 		case slices.ContainsFunc(have, func(h storedIndex) bool { return h.is(x) }):
-		case slices.ContainsFunc(have, func(h storedIndex) bool { return h.Name == x.Name || h.differsInHidden(x) }):
+		case slices.ContainsFunc(have, func(h storedIndex) bool { return h.Name == x.Name || h.isOrHidden(x) }):
 			diff.Changed = append(diff.Changed, x)
 		default:
 			diff.Missing = append(diff.Missing, x)
@@ -84,7 +84,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	for _, x := range s.Needed {
 		for _, h := range existing[x.Collection] {
 			needed := func(n Index) bool {
-				return n.Collection == h.Collection && (n.Name == h.Name || h.differsInHidden(n))
+				return n.Collection == h.Collection && (n.Name == h.Name || h.isOrHidden(n))
 			}
 			name := h.Collection + "." + h.Name
 			if h.Name != IDIndex && !slices.ContainsFunc(s.Needed, needed) && !slices.Contains(diff.Extra, name) {

@@ -155,7 +155,7 @@ func (j Job) run(ctx context.Context, db DB, o JobOptions) (Progress, error) {
 		return p, err
 	}
 	if !slices.ContainsFunc(j.Stages, func(s Stage) bool { return s.stored || s.acts }) {
-		db = marking(db)
+		db = withoutTx(db)
 	}
 	if o.Checkpoint != "" {
 		if err := core.CheckTenantNames(ctx, db, o.Checkpoint); err != nil {
@@ -263,7 +263,7 @@ func (s Stage) turn(
 			}
 			return b, nil
 		}
-		stale := s.Do != nil && outdated(err)
+		stale := s.Do != nil && outdated(err) // pass repeats stale plans itself
 		if again := stale || s.Again != nil && s.Again(err); !again || n == maxTurns {
 			return b, err
 		}

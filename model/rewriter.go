@@ -11,8 +11,9 @@ import (
 // ([rewriter]), shard keys ([router]). Commands know only these interfaces.
 
 // A rewriter changes what is sent on a database: it is the database's scopes, the outermost
-// first, and the model of [Model.On]. Commands know it by this interface alone. It refuses a
-// command by the Err of the command.
+// first, and the model of [Model.On] (type scopes). Commands know it by this interface alone;
+// only MoveKeys, isRouted and streams ask [scopesOf]. It refuses a command by the Err of
+// the command.
 type rewriter interface {
 	query(q *Query)
 	aggregation(a *Aggregation)
@@ -44,8 +45,8 @@ func rewriterOf(db DB) rewriter {
 	return nil // a nil handle is refused where the command would be sent
 }
 
-// A router adds the shard keys of a model to the filters of one operation. It knows the keys
-// of the documents that the operation has read.
+// A router adds the shard keys of a model to the filters of one operation (type routes). It
+// knows the keys of the documents that the operation has read.
 type router interface {
 	// filter returns a read's filter with the known shard key.
 	filter(collection string, filter bson.D, upsert bool) bson.D

@@ -295,5 +295,5 @@ func (s Stream) Run(ctx context.Context, db DB, o StreamOptions) error {
 		}
 	}
 	s.Name = tenantName(db, s.Name)
-	return newStreamRun(s, marking(db), o).run(withRouter(runctx.Deciding(ctx), db))
+	return newStreamRun(s, withoutTx(db), o).run(withRouter(runctx.Deciding(ctx), db))
 }

@@ -86,6 +86,8 @@ func (r *streamRun) pollRound(ctx context.Context) error {
 		if err != nil || len(docs) == 0 {
 			return err
 		}
+		// What the updates store in Stream.Mark. Documents of the overlap are planned again, by
+		// a repeatable plan.
 		mark := func(doc bson.Raw) string {
 			v := r.placeOf(doc).Value
 			return fmt.Sprintf("poll %x%x", byte(v.Type), v.Value)

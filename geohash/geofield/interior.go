@@ -10,7 +10,8 @@ import (
 
 // interior returns at most max ranges of keys, sorted and disjoint: the largest ranges
 // with cells entirely in the circle. A place with such a key is nearer than the circle's
-// radius.
+// radius. A search that continues after a page leaves these ranges out, because it has
+// returned their places. A missing range only costs reads, and a wrong one loses places.
 func interior(c geohash.Circle, max int) []geohash.Range {
 	i := inner{center: c.Center, within: c.Meters*(1-1e-12) - 1e-3, cover: c.Cover(nil, 2*max)}
 	if i.within <= 0 {

@@ -12,6 +12,9 @@ func (f *field) reactions() []model.Reaction {
 	}}
 }
 
+// amend sets the key of the written point. An empty RawValue removes the key. If the write
+// sets all paths of the point, the stored document isn't read ([model.Reaction].Unread):
+// w.Before is then empty but not nil, and w.After has only the set fields.
 func (f *field) amend(w model.StoreWrite) (bson.D, error) {
 	s := f.look(w.After)
 	switch {

@@ -30,6 +30,8 @@ func (p Part) KeyOnly() Part {
 	return p
 }
 
+// declareKey declares the key of NewComposite (below is "") or NewDocumentKey (below is
+// "_id.", the path before the paths of the parts).
 func declareKey(docs *core.Docs, place core.Place, parts []Part, below string) *composite.Key {
 	in := make([]composite.Part, len(parts))
 	for i, p := range parts {

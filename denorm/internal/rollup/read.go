@@ -14,7 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// encodeGroup returns a group as the beginning of its bins' _ids.
+// encodeGroup returns a group as the beginning of its bins' _ids, for [Rollup.FindBins] and
+// [Rollup.SumBins].
 func (r *Rollup) encodeGroup(group any) (string, error) {
 	if len(r.by) == 0 {
 		return "", nil
@@ -93,7 +94,8 @@ type span struct {
 }
 
 // coverWithBins divides a time into as few bins as possible: the coarsest that fit, and
-// finer ones before and after.
+// finer ones before and after. The levels are sorted, the finest first (declareBins). The
+// time begins and ends where a finest bin begins (checkSpan).
 func (r *Rollup) coverWithBins(level int, from, to time.Time) (out []span) {
 	if !from.Before(to) {
 		return nil

@@ -95,7 +95,8 @@ func (s *Subset) fetchNeighbours(w model.StoreWrite) (out []model.Fetch, err err
 	return out, err
 }
 
-// isDeletion reports whether the child is deleted. Weak writes count as moves.
+// isDeletion reports whether the child is deleted. A weak deletion, which only tidies up
+// ([model.StoreWrite].Weak), counts as a move out of the parent.
 func isDeletion(w model.StoreWrite) bool { return w.After == nil && !w.Weak }
 
 // updateArrays returns the writes of the arrays. A new parent must exist.
@@ -146,7 +147,8 @@ func (s *Subset) encodeElement(w model.StoreWrite, t transition) (any, error) {
 // changedFields returns the fields that an update sets and removes, by their paths. The
 // server adds new fields in the order of their names on each level
 // (https://www.mongodb.com/docs/manual/reference/operator/update/set/), and a copy must
-// have them in the same order: the check compares documents exactly.
+// have them in the same order: the check compares documents exactly. core.PlaceUpdated puts
+// them into this order.
 func changedFields(prefix string, before, after bson.Raw) (set, unset bson.D) {
 	now, _ := after.Elements()
 	was, _ := before.Elements()

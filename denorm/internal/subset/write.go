@@ -42,8 +42,8 @@ func (s *Subset) pushElements(list bson.A) bson.D {
 	}}})
 }
 
-// RefreshParent is the change that sets a parent's array by its children. An unfinished
-// action then changes the array as if it had been right before.
+// RefreshParent is the change that sets a parent's array by its children. It leaves out
+// children that an unfinished action will still push: see [rewrite.listElements].
 func (s *Subset) RefreshParent(parent any) model.Change {
 	id, err := s.parents.RawID("_id", parent)
 	return model.ChangeOf[rewrite]{
@@ -72,6 +72,8 @@ func (s *Subset) planRefresh(r rewrite) (p model.Plan, err error) {
 	if r.parent == nil {
 		return p, nil
 	}
+	// It fills r.elements, and fails if too few children were read. Its own update is for
+	// reactions.
 	if _, err = r.prepareUpdate(); err != nil {
 		return p, err
 	}
@@ -81,5 +83,6 @@ func (s *Subset) planRefresh(r rewrite) (p model.Plan, err error) {
 		return p, err
 	}
 	d := drift{ID: r.t.from, Found: held, Tokens: s.parents.StoreField().TokensIn(r.parent)}
-	return model.NewPlan(s.setArray(d, list, true)), nil
+	const expect = true // if the array has changed since, read again
+	return model.NewPlan(s.setArray(d, list, expect)), nil
 }

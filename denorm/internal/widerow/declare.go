@@ -113,7 +113,8 @@ func DeclareRows(sides [2]Side, ids [2]reflect.Type, most, maxBytes int) *Rows {
 	return w
 }
 
-// highest is above every column's key, because a key begins with a year.
+// highest is above every column's key, because a key begins with a year of four digits:
+// LinkPair refuses other years.
 const highest = "~"
 
 // keyTime is the layout of the time at the beginning of a column's key. The text sorts as

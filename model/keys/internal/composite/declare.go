@@ -1,4 +1,11 @@
 // Package composite is the core of keys.Composite and keys.DocumentKey, without type parameters.
+//
+// A Composite of a name and a number is stored as one text, which sorts as its parts do:
+//
+//	{_id: "ann :a7", …} // "ann", 7
+//
+// File text.go says how each kind of part is written and where it ends. A DocumentKey is stored as a
+// document of its parts instead: {_id: {name: "ann", n: 7}, …}.
 package composite
 
 import (

@@ -13,17 +13,14 @@ import (
 
 // How parts are written, so that keys stand bytewise as their values do:
 //
-//   - What ends a text must sort below whatever else can follow in a longer one, and must be found. A text ends with "
-//
-// :".
-//
-//	  Within it a space stays a space before what sorts above "<", which is all letters; before anything else, and at the end,
-//	  it is " <". A control character is " ;" and the letter that stands for it (a tab is " ;I"), so that a key can be printed.
-//	  So after a space come, in this order: the end, control characters, a space before something low, a space before
-//	  something high.
-//	- An integer is a letter that says how many digits there are, and the digits: a7, b42, c100. Below zero the letters are
-//	  capital, fewer for more digits, and each digit is what it lacks to 9: -1 is S8, -42 is R57.
-//	- A time is 2014-03-28T09:00:00.000Z, an ObjectID its 24 hexadecimal digits: as long for each value.
+//   - A text ends with the two characters of textEnd. This end sorts below everything that can follow in a longer text,
+//     and occurs nowhere else. Within a text, a space stays a space before what sorts above "<", which is all letters.
+//     Before anything else, and at the end, it is " <". A control character is " ;" and the letter that stands for it (a
+//     tab is " ;I"), so that a key can be printed. So after a space come, in this order: the end, control characters, a
+//     space before something low, a space before something high.
+//   - An integer is a letter that says how many digits there are, and the digits: a7, b42, c100. Below zero the letters
+//     are capital, fewer for more digits, and each digit is what it lacks to 9: -1 is S8, -42 is R57.
+//   - A time is 2014-03-28T09:00:00.000Z, an ObjectID its 24 hexadecimal digits: as long for each value.
 //
 // Integers, times and ObjectIDs end by themselves; the ":" behind them is for the reader.
 const (

@@ -26,7 +26,7 @@ func (x *Expiry) Live(now time.Time) bson.D {
 	return bson.D{{Key: x.at, Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$lte", Value: x.cutoff(now)}}}}}}
 }
 
-// A Pair is schema.Pair.
+// A Pair is the schema.ExpiryPair of a document, with encoded documents.
 type Pair struct {
 	ID        bson.RawValue
 	Hot, Cold bson.Raw
@@ -44,7 +44,8 @@ func beside(mine, other, as string) mongo.Pipeline {
 	}
 }
 
-// Both finds the documents that are in both collections.
+// Both finds the documents that are in both collections: an archive was interrupted, a
+// document was restored or changed since, or its _id was used again.
 func (x *Expiry) Both(now time.Time) model.Aggregation {
 	if x.cold == "" {
 		return model.Aggregation{Err: x.NoArchive()}

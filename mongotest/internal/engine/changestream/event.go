@@ -15,6 +15,7 @@ import (
 
 // makeEvent returns the event of a change (https://www.mongodb.com/docs/manual/reference/change-events/).
 func (s *Stream) makeEvent(e *store.Event) (bson.D, error) {
+	// An update by a pipeline is logged whole if its difference isn't smaller than the document.
 	if e.Kind == store.Updated && e.How != nil && e.How.IsLoggedWhole(e.Old, e.New) {
 		whole := *e
 		whole.Kind, e = store.Replaced, &whole

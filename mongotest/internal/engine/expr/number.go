@@ -31,7 +31,8 @@ func toInt32(v any) (int64, bool) {
 	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
 }
 
-// Whole reads a whole number, or says what is wrong with the field of that name.
+// Whole reads a whole number, or says what is wrong with the field of that name. Package query
+// calls it for operators without a field, such as $alwaysTrue.
 func Whole(name string, v any) (n int64, problem string) {
 	n, ok := bsonval.Int64(v)
 	switch {
@@ -43,7 +44,8 @@ func Whole(name string, v any) (n int64, problem string) {
 	return n, ""
 }
 
-// NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name.
+// NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name. Package
+// pipeline calls it for $limit and $skip, and package query for $size.
 func NonNegative(name string, v any) (n int64, problem string) {
 	n, ok := bsonval.Int64(v)
 	switch {

@@ -32,7 +32,7 @@
 //   - The cells of a shape always include those of every point in it. Cells may be too many, never too few.
 //   - A geometry never changes once it is parsed.
 //
-// Package query calls this package for its operators, plan and store for indexes, the engine for documents to index.
+// Package query calls this package for its operators, plan for areas and cells, and indexes for the keys of documents.
 package geo
 
 import (

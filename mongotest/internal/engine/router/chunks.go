@@ -18,7 +18,7 @@ type Collection struct {
 	Unique bool
 
 	shards   int
-	before71 bool
+	before71 bool    // it answers as MongoDB 7.0: see Router.Before71
 	chunks   []chunk // by min; the first begins with the least of all keys
 }
 

@@ -53,8 +53,8 @@ func find(g *gen) cases.Case {
 	}
 	if g.chance(50) {
 		command = append(command, bson.E{Key: "projection", Value: g.projection()})
-		// The positional projection, of the array element that the filter matched.
 	} else if g.chance(8) {
+		// The positional projection, of the array element that the filter matched.
 		command = append(command, bson.E{Key: "projection", Value: tree.D("c.$", 1, "a", 1)})
 	}
 	return g.read(1, 6, command, ordered)

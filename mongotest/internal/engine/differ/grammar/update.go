@@ -133,7 +133,7 @@ var updateOps = map[string]func(g *gen, path string) any{
 	},
 }
 
-// pushMods are the modifiers of $push, and of $addToSet for $each.
+// pushMods are the modifiers of $push.
 var pushMods = map[string]func(g *gen) any{
 	"$each":     func(g *gen) any { return g.array(1) },
 	"$position": func(g *gen) any { return pick[any](g, int32(0), int32(1), int32(-1), int64(9)) },
