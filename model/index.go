@@ -98,7 +98,7 @@ func (x Index) Model() mongo.IndexModel {
 // same filter, because it omits documents.
 func (x Index) covers(y Index) string {
 	switch {
-	case x.Collection != y.Collection, x.Partial != nil && !bsondoc.Same(x.Partial, y.Partial),
+	case x.Collection != y.Collection, x.Partial != nil && !bsondoc.EqualDocuments(x.Partial, y.Partial),
 		y.Unique && !(x.Unique && len(x.Keys) == len(y.Keys)),
 		y.ExpireAfter != 0 && (x.ExpireAfter == 0 || x.seconds() != y.seconds()),
 		len(y.Keys) > len(x.Keys):

@@ -97,7 +97,7 @@ func mergeSteps(a, b Write, nameA, nameB string) (Write, bool) {
 	case *mongo.DeleteOneModel:
 		if before, both := a.Model.(*mongo.DeleteOneModel); both && sameTarget(a, b) && a.Final == b.Final &&
 			a.Deleted == b.Deleted &&
-			bsondoc.Same(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
+			bsondoc.EqualDocuments(a.IfMarked, b.IfMarked) && a.Done == nil && b.Done == nil && sameOptions(before, of) {
 			return mergeDeletes(a, b, before, of)
 		}
 	}
@@ -141,10 +141,10 @@ func encodedOnce(doc any) (bson.Raw, error) {
 func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool) {
 	f, _ := bsondoc.Document(first.Filter)
 	g, _ := bsondoc.Document(second.Filter)
-	if !bsondoc.Same(f, g) && !(exacting(a, f) && exacting(b, g)) {
+	if !bsondoc.EqualDocuments(f, g) && !(exacting(a, f) && exacting(b, g)) {
 		return b, false
 	}
-	out, model := united(a, b, bsondoc.Same(f, g)), *first
+	out, model := united(a, b, bsondoc.EqualDocuments(f, g)), *first
 	model.Filter, out.Model = And(f, g), &model
 	return out, true
 }

@@ -73,9 +73,9 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 		if !ok {
 			return nil, false, m.conflict("filters must be bson.D: " + m.name(i) + " has another type")
 		}
-		equal = equal && (i == 0 || bsondoc.Same(f, filters[0]))
+		equal = equal && (i == 0 || bsondoc.EqualDocuments(f, filters[0]))
 		exact = exact && exacting(writes[i], f)
-		alike = alike && (i == 0 || bsondoc.Same(m.untokened(f), m.untokened(filters[0])))
+		alike = alike && (i == 0 || bsondoc.EqualDocuments(m.untokened(f), m.untokened(filters[0])))
 		filters = append(filters, f)
 	}
 	if equal {

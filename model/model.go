@@ -298,8 +298,8 @@ func (m *Model) compareIndexes() {
 func (m *Model) compareUnique(a, b Technique) {
 	for _, x := range a.Indexes() {
 		for _, y := range b.Indexes() {
-			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && bsondoc.Same(x.Keys, y.Keys) &&
-				bsondoc.Same(x.Partial, y.Partial)
+			same := x.Collection == y.Collection && len(x.Keys) == len(y.Keys) && bsondoc.EqualDocuments(x.Keys, y.Keys) &&
+				bsondoc.EqualDocuments(x.Partial, y.Partial)
 			if same && x.Unique != y.Unique && !isEntity(a) && !isEntity(b) {
 				m.fail(fmt.Sprintf("the index %s of %s is unique for only one of %s and %s", x.Name, x.Collection,
 					techniqueName(a), techniqueName(b)),

@@ -158,7 +158,7 @@ func (k KeyedDocs) checkScopes(db DB) (tenant bson.D, err error) {
 		return nil, refuse("has no Tenant for this collection")
 	}
 	for _, s := range scopesOf(db) {
-		if s.holds(k.Collection) && !bsondoc.Same(s.reaching, s.tenant) {
+		if s.holds(k.Collection) && !bsondoc.EqualDocuments(s.reaching, s.tenant) {
 			return nil, refuse("has a scope with a Filter, which hides documents")
 		}
 	}

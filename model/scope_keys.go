@@ -207,7 +207,7 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 	local, ok := bsondoc.String(bsondoc.Value(args, "localField"))
 	as, _ := bsondoc.String(bsondoc.Value(args, "as"))
 	if rest, below := strings.CutPrefix(foreign, "_id."); below && !isKeyedInner(args) {
-		return before, bsondoc.With(args, "foreignField", keyed.Below+rest)
+		return before, bsondoc.SetField(args, "foreignField", keyed.Below+rest)
 	}
 	if foreign != "_id" || !ok {
 		return before, args
@@ -221,7 +221,7 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 		}
 	}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: as, Value: expr}}}}
-	return append(slices.Clip(before), set), bsondoc.With(args, "localField", as)
+	return append(slices.Clip(before), set), bsondoc.SetField(args, "localField", as)
 }
 
 // A storedPath is a path in a $graphLookup as it is stored.
@@ -236,9 +236,9 @@ func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
 			return args, nil
 		}
 		if path, _ := bsondoc.String(bsondoc.Value(args, key)); path == "_id" || strings.HasPrefix(path, "_id.") {
-			args = bsondoc.With(args, key, storedPath(keyed.Part+path[len("_id"):]))
+			args = bsondoc.SetField(args, key, storedPath(keyed.Part+path[len("_id"):]))
 		} else {
-			args = bsondoc.With(args, key, storedPath(path))
+			args = bsondoc.SetField(args, key, storedPath(path))
 		}
 	}
 	as, _ := bsondoc.String(bsondoc.Value(args, "as"))

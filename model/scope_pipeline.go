@@ -77,10 +77,10 @@ func (s *scope) keepsOthers(target string, stage bson.D) bool {
 		return true
 	}
 	on := namesIn(bsondoc.Value(args, "on"))
-	if s.isKeyed(target) && bsondoc.Same(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
+	if s.isKeyed(target) && bsondoc.EqualDocuments(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
 		return true
 	}
-	return len(s.tenant) > 0 && bsondoc.Same(s.filter, s.tenant) &&
+	return len(s.tenant) > 0 && bsondoc.EqualDocuments(s.filter, s.tenant) &&
 		!slices.ContainsFunc(s.tenant, func(e bson.E) bool { return !slices.Contains(on, e.Key) })
 }
 

@@ -34,7 +34,7 @@ func keyedSchema(schema bson.D) bson.D {
 	if !ok || !has {
 		return schema
 	}
-	return bsondoc.With(schema, "properties", bsondoc.With(properties, "_id", keyedIDSchema(id)))
+	return bsondoc.SetField(schema, "properties", bsondoc.SetField(properties, "_id", keyedIDSchema(id)))
 }
 
 // keyedIDSchema allows the types of an _id, and a document. It has no anyOf, because

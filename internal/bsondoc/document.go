@@ -2,8 +2,22 @@
 // programs give to the driver: bson.D, bson.M, bson.Raw, bson.RawValue and structs. Lists of
 // stages are a mongo.Pipeline, a []bson.D or a bson.A.
 //
-// Its functions decide nothing about scopes, techniques or plans. They copy what they change,
-// because the values can be the caller's.
+// Package model uses it to look into commands before they are sent: scopes look for the
+// tenant's fields, merges for the paths of operators, guarantees for an equality on _id.
+// Package keyed rewrites conditions on _id with it.
+//
+// # What holds for all functions
+//
+//   - They decide nothing about scopes, techniques or plans.
+//   - They copy what they change, because the values can be the caller's.
+//   - A value of a form that they don't know gives false or nil, and no error. The caller
+//     leaves such a value as it is: it is refused when the command is encoded.
+//   - Values are compared by their bytes in BSON (SameValue), so int32(1) and int64(1)
+//     differ, although a server finds them equal. A condition that is dropped as a
+//     repetition must mean the same on every server and under every collation.
+//   - A nil filter, document or list has no fields.
+//   - A bson.Raw can have bytes that aren't well formed. Its fields are then read as far as
+//     they are.
 package bsondoc
 
 import (
@@ -25,6 +39,7 @@ func Field(d bson.D, key string) (any, bool) {
 
 // Pipeline returns a copy of a list of stages.
 func Pipeline(v any) (mongo.Pipeline, bool) {
+	// A nil pipeline is a list without stages.
 	switch v := v.(type) {
 	case mongo.Pipeline:
 		return slices.Clone(v), true
@@ -66,8 +81,8 @@ func Value(d bson.D, key string) any {
 	return nil
 }
 
-// With returns a copy of a document with another value of a field that it has.
-func With(d bson.D, key string, v any) bson.D {
+// SetField returns a copy of a document with another value of a field that it has.
+func SetField(d bson.D, key string, v any) bson.D {
 	out := slices.Clone(d)
 	for i := range out {
 		if out[i].Key == key {
@@ -81,6 +96,7 @@ func With(d bson.D, key string, v any) bson.D {
 func Encode(v any) (bson.RawValue, error) {
 	raw, ok := v.(bson.RawValue)
 	if !ok {
+		// The driver encodes documents only, so the value is a field of one.
 		doc, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
 		if err != nil {
 			return raw, err
@@ -99,6 +115,7 @@ func Operators(update any) (bson.D, bool) {
 		return d, ok
 	}
 	d, ok := Document(raw)
+	// An operator whose value isn't a document stays as it is, for the server to refuse.
 	for i := range d {
 		if fields, isDocument := Document(d[i].Value); isDocument {
 			d[i].Value = fields
@@ -162,8 +179,8 @@ func IndexOfID(filter bson.D) int {
 	return -1
 }
 
-// Same reports whether two documents are stored as the same bytes.
-func Same(a, b bson.D) bool {
+// EqualDocuments reports whether two documents are stored as the same bytes.
+func EqualDocuments(a, b bson.D) bool {
 	return slices.EqualFunc(a, b, func(x, y bson.E) bool { return x.Key == y.Key && SameValue(x.Value, y.Value) })
 }
 

@@ -10,18 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// And joins filters so that a document must match all. If a field occurs twice, the
+// JoinFilters joins filters so that a document must match all. If a field occurs twice, the
 // result uses $and. Repeated conditions are dropped. The result is a new slice with
 // shared values.
-func And(filters ...bson.D) bson.D {
+func JoinFilters(filters ...bson.D) bson.D {
 	if joined := distinct(filters); joined != nil {
-		return joined
+		return joined // the usual case, without a comparison of values
 	}
 	parts := make([]bson.D, 0, 4)
 	disjoint := true
 	for _, f := range filters {
 		if len(parts) > 0 {
-			f = without(f, parts)
+			f = removeKnown(f, parts)
 		}
 		for j, e := range f {
 			disjoint = disjoint && !HasKey(f[:j], e.Key) &&
@@ -31,6 +31,7 @@ func And(filters ...bson.D) bson.D {
 			parts = append(parts, f)
 		}
 	}
+	// A field that occurs twice needs $and.
 	if len(parts) == 1 || disjoint {
 		return slices.Concat(parts...)
 	}
@@ -46,7 +47,7 @@ func And(filters ...bson.D) bson.D {
 }
 
 // distinct returns all conditions as one list, or nil if two have the same key or there
-// are many.
+// are many. It compares each key with all others, so it is for few conditions.
 func distinct(filters []bson.D) bson.D {
 	const few = 16
 	n := 0
@@ -73,8 +74,8 @@ func HasKey(d bson.D, key string) bool {
 	return slices.ContainsFunc(d, func(e bson.E) bool { return e.Key == key })
 }
 
-// without returns the filter without the conditions that another filter already has.
-func without(filter bson.D, others []bson.D) bson.D {
+// removeKnown returns the filter without the conditions that another filter already has.
+func removeKnown(filter bson.D, others []bson.D) bson.D {
 	return slices.DeleteFunc(slices.Clone(filter), func(e bson.E) bool {
 		return slices.ContainsFunc(others, func(o bson.D) bool {
 			return slices.ContainsFunc(o, func(x bson.E) bool { return x.Key == e.Key && SameValue(x.Value, e.Value) })
@@ -90,6 +91,8 @@ func sameWithin(a, b any, n int) bool {
 	if n < 0 {
 		return false
 	}
+	// Values of one simple type need no encoding. Values of two types can still be stored as
+	// the same bytes, such as a bson.D and a bson.Raw.
 	switch x := a.(type) {
 	case nil:
 		if b == nil {
@@ -113,7 +116,8 @@ func sameWithin(a, b any, n int) bool {
 		}
 	case bson.D:
 		if y, ok := b.(bson.D); ok && x != nil && y != nil {
-			return slices.EqualFunc(x, y, func(x, y bson.E) bool { return x.Key == y.Key && sameWithin(x.Value, y.Value, n-1) })
+			same := func(x, y bson.E) bool { return x.Key == y.Key && sameWithin(x.Value, y.Value, n-1) }
+			return slices.EqualFunc(x, y, same)
 		}
 	}
 	x, errX := (*core.Codec)(nil).CopyD(bson.D{{Key: "v", Value: a}}) // CopyD gives maps an order
@@ -126,6 +130,7 @@ func sameWithin(a, b any, n int) bool {
 	return errX == nil && errY == nil && bytes.Equal(rawX, rawY)
 }
 
+// soleAnd returns the list of a filter that is only an $and, so that $and isn't nested.
 func soleAnd(d bson.D) (bson.A, bool) {
 	if len(d) != 1 || d[0].Key != "$and" {
 		return nil, false
@@ -135,7 +140,7 @@ func soleAnd(d bson.D) (bson.A, bool) {
 }
 
 // IsEquality reports whether a condition compares with one value: it isn't a regular
-// expression, nor a document of Operators other than $eq alone.
+// expression, nor a document of operators other than $eq alone.
 func IsEquality(v any) bool {
 	switch v := v.(type) {
 	case nil, string, int, int32, int64, bson.ObjectID:
@@ -143,6 +148,7 @@ func IsEquality(v any) bool {
 	case bson.D:
 		return len(v) == 0 || !strings.HasPrefix(v[0].Key, "$") || len(v) == 1 && v[0].Key == "$eq"
 	}
+	// Other Go types, such as a struct, are judged as they are stored.
 	raw, err := (*core.Codec)(nil).Document(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return false

@@ -41,6 +41,7 @@ var finishedCores = []string{
 	"denorm/internal/subsetpages",
 	"denorm/internal/uniquecount",
 	"denorm/internal/widerow",
+	"internal/bsondoc",
 	"internal/commands",
 	"internal/found",
 	"mongotest/internal/engine/collation",

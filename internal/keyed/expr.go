@@ -44,7 +44,7 @@ func WithoutTenant(v any, variables ...string) any {
 	case bson.D:
 		out := slices.Clone(v)
 		for i, e := range v {
-			if e.Key != "$literal" {
+			if e.Key != "$literal" { // its value is data, also if it looks like a path
 				out[i].Value = WithoutTenant(e.Value, variables...)
 			}
 		}
@@ -67,7 +67,9 @@ func pathWithoutTenant(path string, variables []string) any {
 			of = "$"
 		}
 		if path == name && name != "" {
-			return bson.D{{Key: "$mergeObjects", Value: bson.A{path, bson.D{{Key: "_id", Value: core.KeyPath{Of: of}}}}}}
+			// The whole document, with its _id replaced.
+			id := bson.D{{Key: "_id", Value: core.KeyPath{Of: of}}}
+			return bson.D{{Key: "$mergeObjects", Value: bson.A{path, id}}}
 		}
 		rest, ok := strings.CutPrefix(path, of+"_id")
 		if ok && (rest == "" || rest[0] == '.') {
@@ -86,6 +88,8 @@ func Update(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
 		if out[i] = mapped; len(mapped) != 1 {
 			continue
 		}
+		// A stage that replaces the document would store the _id without the tenant, and the
+		// server refuses another _id.
 		keep := func(v any) bson.D {
 			return bson.D{{Key: "$mergeObjects", Value: bson.A{v, bson.D{{Key: "_id", Value: "$_id"}}}}}
 		}
@@ -94,7 +98,8 @@ func Update(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
 			out[i] = bson.D{{Key: "$replaceWith", Value: keep(mapped[0].Value)}}
 		case "$replaceRoot":
 			if args, ok := bsondoc.Document(mapped[0].Value); ok {
-				out[i] = bson.D{{Key: "$replaceRoot", Value: bsondoc.With(args, "newRoot", keep(bsondoc.Value(args, "newRoot")))}}
+				root := keep(bsondoc.Value(args, "newRoot"))
+				out[i] = bson.D{{Key: "$replaceRoot", Value: bsondoc.SetField(args, "newRoot", root)}}
 			}
 		}
 	}

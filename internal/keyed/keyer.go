@@ -16,7 +16,9 @@
 //   - A new document must say its _id, because the server's own would carry no tenant.
 //
 // A Keyer for a second, inner tenant knows the outer tenant as Before: paths and expressions
-// are then as stored already, and only values get the tenant.
+// are then as stored already, and only values get the tenant. Package model calls a Keyer for
+// each scope with a tenant (model/scope_keys.go), and the tests that run as a tenant call it for
+// their own commands.
 package keyed
 
 import (
@@ -59,7 +61,7 @@ func (k Keyer) Filter(filter bson.D) bson.D {
 				out[i].Value = parts
 			}
 		case "$expr":
-			if bound, ok := k.bound(e.Value); ok {
+			if bound, ok := k.convertComparison(e.Value); ok {
 				out[i] = bson.E{Key: "$and", Value: bson.A{bound}}
 			} else if k.Before == nil {
 				out[i].Value = WithoutTenant(e.Value)
@@ -122,12 +124,12 @@ func (k Keyer) Condition(v any) bson.E {
 			return bson.E{Key: Part, Value: v}
 		}
 	}
-	return bson.E{Key: "_id", Value: k.within(out, first, last)}
+	return bson.E{Key: "_id", Value: k.boundByType(out, first, last)}
 }
 
-// within keeps a comparison within the type of its value, as a server does for an _id that
+// boundByType keeps a comparison within the type of its value, as a server does for an _id that
 // isn't a document. first and last are the values without the tenant, or nil.
-func (k Keyer) within(d bson.D, first, last any) bson.D {
+func (k Keyer) boundByType(d bson.D, first, last any) bson.D {
 	low, high := anyBounds(first), anyBounds(last)
 	switch {
 	case first == nil && last == nil || k.Before != nil:
@@ -161,9 +163,9 @@ func anyBounds(v any) keyBounds {
 	return keyBounds{bson.MinKey{}, bson.MaxKey{}, "$lte", false}
 }
 
-// bound returns the condition on _id that is the same as an expression which compares the
+// convertComparison returns the condition on _id that is the same as an expression which compares the
 // _id with a constant. The index on _id serves it.
-func (k Keyer) bound(expr any) (bson.D, bool) {
+func (k Keyer) convertComparison(expr any) (bson.D, bool) {
 	d, ok := expr.(bson.D)
 	if !ok || len(d) != 1 || d[0].Key != "$gt" || k.Before != nil {
 		return nil, false
@@ -228,6 +230,7 @@ func (k Keyer) ids(list any) (any, bool) {
 
 // Model puts the tenant into the _ids of a write's model.
 func (k Keyer) Model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
+	// The filters of write models can be bson.D or bson.Raw.
 	filter := func(f any) any {
 		d, ok := f.(bson.D)
 		if raw, isRaw := f.(bson.Raw); isRaw && raw != nil {
@@ -347,7 +350,7 @@ func (k Keyer) Update(update any) any {
 		for i, op := range u {
 			fields, ok := bsondoc.Document(op.Value)
 			if at := bsonval.Index(fields, "_id"); ok && (op.Key == "$set" || op.Key == "$setOnInsert") && at >= 0 {
-				out[i].Value = bsondoc.With(fields, "_id", k.id(fields[at].Value))
+				out[i].Value = bsondoc.SetField(fields, "_id", k.id(fields[at].Value))
 			}
 		}
 		return out
@@ -364,7 +367,7 @@ func (k Keyer) Update(update any) any {
 func (k Keyer) Projection(p bson.D) bson.D {
 	if k.Before != nil {
 		if bsondoc.HasKey(p, "_id."+k.Before[0].Key) {
-			p = append(slices.Clip(p), k.included()...)
+			p = append(slices.Clip(p), k.projectTenant()...)
 		}
 		return p
 	}
@@ -384,13 +387,13 @@ func (k Keyer) Projection(p bson.D) bson.D {
 		out = append(out, bson.E{Key: path, Value: v})
 	}
 	if partial {
-		out = append(out, k.included()...)
+		out = append(out, k.projectTenant()...)
 	}
 	return out
 }
 
-// included are the tenant's fields of a projection.
-func (k Keyer) included() (out bson.D) {
+// projectTenant returns the tenant's fields of a projection.
+func (k Keyer) projectTenant() (out bson.D) {
 	for _, e := range k.Tenant {
 		if !bsondoc.HasKey(k.Before, e.Key) {
 			out = append(out, bson.E{Key: "_id." + e.Key, Value: 1})
