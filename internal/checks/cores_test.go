@@ -60,6 +60,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/projection",
 	"mongotest/internal/engine/router",
 	"mongotest/internal/engine/specs",
+	"mongotest/internal/engine/window",
 	"mongotest/internal/engine/wire",
 	"paths/internal/convert",
 	"paths/internal/document",

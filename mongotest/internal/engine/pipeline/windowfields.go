@@ -137,7 +137,7 @@ func (s *windowFields) compute(r *run, all []placed, yield func(bson.D, error) b
 	p.Same = func(i, j int) bool { return s.sort.CompareKeys(all[i].key, all[j].key) == 0 }
 	values := make([]window.Values, len(s.output))
 	for i, o := range s.output {
-		values[i] = o.function.Over(p)
+		values[i] = o.function.StartPartition(p)
 	}
 	for i, d := range p.Docs {
 		for k, o := range s.output {

@@ -1,5 +1,7 @@
 package window
 
+// This file has the functions that $group knows as accumulators too, and chooses how to compute them.
+
 import (
 	"slices"
 
@@ -10,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// accumulating is an accumulator over the window of each document.
+// accumulating is an accumulator over the window of each document. $min and $max compare by its collator.
 type accumulating struct {
 	name string
 	acc  *expr.Accumulator
@@ -18,6 +20,8 @@ type accumulating struct {
 	by *collation.Collator
 }
 
+// parseAccumulator parses a function that is an accumulator of $group too. Some accumulators name themselves in the
+// errors about their parts, as MongoDB's do.
 func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
 	read := func() (any, *bounds, error) { return readParts(spec, s) }
 	if slices.Contains([]string{
@@ -30,10 +34,10 @@ func parseAccumulator(name string, spec bson.D, s Stage) (Function, error) {
 		return nil, err
 	}
 	acc, err := expr.WindowAccumulator(name, arg, s.Scope)
-	return accumulating{name, acc, b, s.Scope.Collation()}, err
+	return accumulating{name: name, acc: acc, bounds: b, by: s.Scope.Collation()}, err
 }
 
-// parseCount makes $count what it stands for: a sum of ones.
+// parseCount parses $count as a sum of ones. The argument of $count must be an empty document.
 func parseCount(_ string, spec bson.D, s Stage) (Function, error) {
 	arg, b, err := readParts(spec, s)
 	if err != nil {
@@ -43,12 +47,13 @@ func parseCount(_ string, spec bson.D, s Stage) (Function, error) {
 		return nil, newError("$count only accepts an empty object as input")
 	}
 	acc, err := expr.WindowAccumulator("$sum", int32(1), s.Scope)
-	return accumulating{"$sum", acc, b, s.Scope.Collation()}, err
+	return accumulating{name: "$sum", acc: acc, bounds: b, by: s.Scope.Collation()}, err
 }
 
-// Over computes over windows that begin with the partition in one pass, and keeps of others what can be given back.
-// What neither holds for is computed anew for each window.
-func (a accumulating) Over(p *Partition) Values {
+// StartPartition chooses the cheapest way. Windows that begin with the partition only grow, so an accumulator of any
+// kind takes in each document once. Other windows also lose documents. $sum, $avg, $min and $max can forget a value;
+// all other accumulators start again for each window.
+func (a accumulating) StartPartition(p *Partition) Values {
 	in := &inputs{p: p, eval: a.acc.Eval}
 	switch {
 	case a.bounds.grows():
@@ -65,7 +70,8 @@ func (a accumulating) Over(p *Partition) Values {
 	return a.recompute(p, in)
 }
 
-// inputs are what a function takes of each document, evaluated when a window first has it.
+// inputs are the values that a function takes from the documents of a partition. Windows share documents, so each
+// value is kept after its first use.
 type inputs struct {
 	p    *Partition
 	eval func(c *expr.Context) (any, error)
@@ -73,7 +79,9 @@ type inputs struct {
 	done []bool
 }
 
-func (in *inputs) at(i int) (any, error) {
+// evalInput returns the input of the i-th document, evaluated at its first use. Each evaluation is a step of the
+// command's watch, so a command over a long partition can be interrupted.
+func (in *inputs) evalInput(i int) (any, error) {
 	if in.list == nil {
 		in.list, in.done = make([]any, len(in.p.Docs)), make([]bool, len(in.p.Docs))
 	}
@@ -90,16 +98,19 @@ func (in *inputs) at(i int) (any, error) {
 	return in.list[i], nil
 }
 
+// accumulate adds the documents to one group for the whole partition. Its windows begin with the partition, so only
+// their last documents matter.
 func (a accumulating) accumulate(p *Partition, in *inputs) Values {
 	group, f, next := a.acc.Start(), a.bounds.newFrames(p), 0
 	result := group.Result()
 	return func(i int) (any, error) {
-		_, last, err := f.at(i)
+		_, last, err := f.findFrame(i)
+		// The frame reaches no new document, so the result of the document before is right for this one.
 		if err != nil || next > last {
 			return result, err
 		}
 		for ; next <= last; next++ {
-			v, err := in.at(next)
+			v, err := in.evalInput(next)
 			if err == nil {
 				err = group.AddValue(v)
 			}
@@ -107,32 +118,36 @@ func (a accumulating) accumulate(p *Partition, in *inputs) Values {
 				return nil, err
 			}
 		}
-		result = clipValue(group.Result())
+		result = clipList(group.Result())
 		return result, nil
 	}
 }
 
-// clipValue keeps what is appended to a list later out of the list's own memory.
-func clipValue(v any) any {
+// clipList takes the spare capacity from a list. The results of $push share one array: an append to one result would
+// otherwise overwrite the elements of a later one.
+func clipList(v any) any {
 	if a, ok := v.(bson.A); ok {
 		return slices.Clip(a)
 	}
 	return v
 }
 
+// recompute starts a group for each window, so each document costs as much as its window is long. The result of an
+// empty window is what the accumulator gives for no values.
 func (a accumulating) recompute(p *Partition, in *inputs) Values {
 	f := a.bounds.newFrames(p)
 	return func(i int) (any, error) {
-		first, last, err := f.at(i)
+		first, last, err := f.findFrame(i)
 		if err != nil {
 			return nil, err
 		}
 		group := a.acc.Start()
 		for ; first <= last; first++ {
-			v, err := in.at(first)
+			v, err := in.evalInput(first)
 			if err == nil {
 				err = group.AddValue(v)
 			}
+			// Most inputs are evaluated already, and evalInput counts no step for them.
 			if err == nil {
 				err = p.Context.Step()
 			}
@@ -144,7 +159,7 @@ func (a accumulating) recompute(p *Partition, in *inputs) Values {
 	}
 }
 
-// total is a $sum of a window that moves.
+// total is a $sum of a window that moves. Running can take out again what it has added.
 type total struct{ expr.Running }
 
 func (t *total) add(v any) error    { t.Add(v); return nil }
@@ -153,7 +168,7 @@ func (t *total) result() (any, error) {
 	return t.Sum(), nil
 }
 
-// mean is an $avg of a window that moves.
+// mean is an $avg of a window that moves. It is null while the window has no number.
 type mean struct{ expr.Running }
 
 func (m *mean) add(v any) error    { m.Add(v); return nil }
@@ -162,20 +177,25 @@ func (m *mean) result() (any, error) {
 	return m.Average(), nil
 }
 
-// extremes is a $min or $max of a window that moves: the values that none after them comes before, in order.
+// extremes is a $min or $max of a window that moves. Its list has the values that may still become the result, in the
+// order of the documents: a value drops out when a later value beats it. So the first value of the list is the result.
+// Each value is added and dropped once, so the cost of a document doesn't grow with the window.
 type extremes struct {
 	by   *collation.Collator
-	sign int
+	sign int // of a comparison of the new value with the old one, if the new one beats it
 	list []placed
 	in   int // how many values were added
 	out  int // how many were removed
 }
 
+// placed is a value and its place among the values that were added.
 type placed struct {
 	at int
 	v  any
 }
 
+// add drops the values that the new value beats: they leave the window before it, so they can't be the result again.
+// Null and missing values don't count, but they have a place.
 func (e *extremes) add(v any) error {
 	e.in++
 	if bsonval.IsNullish(v) {
@@ -193,6 +213,7 @@ func (e *extremes) add(v any) error {
 	return nil
 }
 
+// remove drops the oldest value of the window, unless it isn't in the list.
 func (e *extremes) remove(any) error {
 	if len(e.list) > 0 && e.list[0].at == e.out {
 		e.list = e.list[1:]
@@ -201,6 +222,7 @@ func (e *extremes) remove(any) error {
 	return nil
 }
 
+// result returns null if the window has no value that counts.
 func (e *extremes) result() (any, error) {
 	if len(e.list) == 0 {
 		return nil, nil

@@ -1,5 +1,7 @@
 package window
 
+// This file parses windows: {documents: [lower, upper]} or {range: [lower, upper], unit: "day"}.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -9,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// bounds are a parsed window. A nil *bounds is the whole partition.
+// bounds are a parsed window. A nil *bounds is the whole partition: that is the window of a function that names none.
 type bounds struct {
 	lower, upper bound
 	key          expr.Expr // of a range: what the documents are sorted by; nil: the bounds count documents
@@ -22,15 +24,16 @@ type bound struct {
 	by        any // the distance from the document; nil: the document itself
 }
 
-// isWhole reports whether every document's window is the whole partition.
+// isWhole reports whether every document's window is the whole partition. Only then the documents need no order.
 func (b *bounds) isWhole() bool {
 	return b == nil || b.key == nil && b.lower.unbounded && b.upper.unbounded
 }
 
-// grows reports whether windows begin with the partition.
+// grows reports whether windows begin with the partition. Then a window never loses a document of the one before.
 func (b *bounds) grows() bool { return b == nil || b.lower.unbounded }
 
-// parseBounds parses a window.
+// parseBounds parses a window. The order of the cases decides which error a window with several mistakes gets. An
+// empty document is the whole partition.
 func parseBounds(v any, s Stage) (*bounds, error) {
 	d, ok := v.(bson.D)
 	if !ok {
@@ -55,12 +58,13 @@ func parseBounds(v any, s Stage) (*bounds, error) {
 	case byRange:
 		return parseRange(span, unit, hasUnit, s)
 	case len(d) != 0:
-		return nil,
-			newError("'window' field can only contain 'documents' as the only argument or 'range' with an optional 'unit' field")
+		return nil, newError("'window' field can only contain 'documents' as the only argument or 'range' with an " +
+			"optional 'unit' field")
 	}
 	return nil, nil
 }
 
+// parseDocuments parses bounds that count documents from the document itself, such as [-1, 1].
 func parseDocuments(v any, s Stage) (*bounds, error) {
 	b, err := parsePair("documents", v, s, func(v any) error {
 		if !isInt(v) {
@@ -74,12 +78,14 @@ func parseDocuments(v any, s Stage) (*bounds, error) {
 	return b, err
 }
 
+// parseRange parses bounds that are distances between the values that the documents are sorted by: numbers, or dates
+// with a unit.
 func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	name, isText := unit.(string)
 	if hasUnit && !isText {
 		return nil, newError("'unit' must be a string")
 	}
-	b, err := parsePair("range", v, s, func(v any) error {
+	checkDistance := func(v any) error {
 		switch {
 		case hasUnit && !isInt(v):
 			return newError("With 'unit', range-based bounds must be an integer")
@@ -87,7 +93,8 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 			return newError("Range-based bounds expression must be a number")
 		}
 		return nil
-	})
+	}
+	b, err := parsePair("range", v, s, checkDistance)
 	switch {
 	case err != nil:
 		return nil, err
@@ -96,6 +103,7 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	case len(s.SortBy) != 1:
 		return nil, mongoerr.New(5339902, "Range-based bounds require sortBy a single field")
 	}
+	// frames search for the ends of a window forwards, so the values must rise.
 	if direction, _ := bsonval.Int64(s.SortBy[0].Value); direction < 0 {
 		return nil, mongoerr.New(8947401, "Range-based bounds require an ascending sortBy")
 	}
@@ -104,13 +112,13 @@ func parseRange(v, unit any, hasUnit bool, s Stage) (*bounds, error) {
 	return b, err
 }
 
-// isInt reports whether a number is a whole one of 32 bits.
+// isInt reports whether a value is a number without a fraction that fits 32 bits. Its type may be a double.
 func isInt(v any) bool {
 	n, ok := bsonval.Int64(v)
 	return ok && int64(int32(n)) == n
 }
 
-// parsePair parses [lower, upper].
+// parsePair parses [lower, upper]. check judges constants: documents and ranges allow different ones.
 func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, error) {
 	a, ok := v.(bson.A)
 	if !ok || len(a) != 2 {
@@ -125,6 +133,7 @@ func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, e
 		return nil, err
 	}
 	b := &bounds{lower: lower, upper: upper}
+	// Equal bounds are allowed: the window is one document, or the documents with one value.
 	low, high := lower.distance(), upper.distance()
 	if !lower.unbounded && !upper.unbounded && bsonval.Compare(low, high) > 0 {
 		return nil, mongoerr.New(5339900, "Lower bound must not exceed upper bound: [%s, %s]",
@@ -133,6 +142,7 @@ func parsePair(name string, v any, s Stage, check func(v any) error) (*bounds, e
 	return b, nil
 }
 
+// parseBound parses one end: "unbounded", "current", or an expression of a constant, such as {$add: [1, 2]}.
 func parseBound(v any, s Stage, check func(v any) error) (bound, error) {
 	if text, ok := v.(string); ok {
 		switch text {
@@ -153,7 +163,7 @@ func parseBound(v any, s Stage, check func(v any) error) (bound, error) {
 	return bound{by: c}, check(c)
 }
 
-// distance is how far the bound is from the document.
+// distance returns how far the bound is from the document. It is below 0 for a bound before the document.
 func (b bound) distance() any {
 	if b.by == nil {
 		return int32(0)

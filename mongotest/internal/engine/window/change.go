@@ -1,5 +1,7 @@
 package window
 
+// This file has $derivative and $integral, which compute with the values that the documents are sorted by.
+
 import (
 	"errors"
 	"math"
@@ -12,14 +14,16 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// changing is what $derivative and $integral share: a value over what the documents are sorted by, which is a number,
-// or a date with a unit.
+// changing is the common part of $derivative and $integral: the input is a function of the key, the value that the
+// documents are sorted by. The key is a number, or a date if there is a unit.
 type changing struct {
 	input, key expr.Expr
 	unit       int64 // milliseconds; 0: sorted by numbers
 	*bounds
 }
 
+// parseChanging parses the window and the argument of a function. It also returns whether there is a window, since
+// $derivative requires one.
 func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool, err error) {
 	switch {
 	case s.SortBy == nil:
@@ -69,6 +73,7 @@ func parseChanging(name string, spec bson.D, s Stage) (x changing, windowed bool
 	return x, windowed, err
 }
 
+// parseUnit returns the milliseconds of a unit. It refuses months and longer units: their lengths vary.
 func parseUnit(v any) (int64, error) {
 	name, ok := v.(string)
 	switch {
@@ -84,10 +89,12 @@ func parseUnit(v any) (int64, error) {
 	return n, nil
 }
 
-// derivative is $derivative: the slope from the first document of the window to the last.
+// derivative is $derivative: the slope from the first document of the window to the last. The documents between them
+// don't matter.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/derivative/
 type derivative struct{ changing }
 
+// parseDerivative parses $derivative.
 func parseDerivative(name string, spec bson.D, s Stage) (Function, error) {
 	x, windowed, err := parseChanging(name, spec, s)
 	if err == nil && !windowed {
@@ -96,14 +103,15 @@ func parseDerivative(name string, spec bson.D, s Stage) (Function, error) {
 	return derivative{x}, err
 }
 
-func (x derivative) Over(p *Partition) Values {
+// StartPartition evaluates only the first and the last document of each window. An empty window has no slope: null.
+func (x derivative) StartPartition(p *Partition) Values {
 	f := x.bounds.newFrames(p)
 	return func(i int) (any, error) {
-		first, last, err := f.at(i)
+		first, last, err := f.findFrame(i)
 		if err != nil || first > last {
 			return nil, err
 		}
-		var v [4]any
+		var v [4]any // both keys, then both inputs
 		for k, e := range []expr.Expr{x.key, x.input} {
 			for l, j := range []int{first, last} {
 				if v[2*k+l], err = p.eval(e, j); err != nil {
@@ -114,10 +122,11 @@ func (x derivative) Over(p *Partition) Values {
 		if err := x.check(v[0], v[1]); err != nil {
 			return nil, err
 		}
-		return x.slope(v[0], v[1], v[2], v[3])
+		return x.computeSlope(v[0], v[1], v[2], v[3])
 	}
 }
 
+// check refuses keys that are no numbers, or no dates if there is a unit.
 func (x derivative) check(from, to any) error {
 	_, a := from.(bson.DateTime)
 	_, b := to.(bson.DateTime)
@@ -133,10 +142,11 @@ func (x derivative) check(from, to any) error {
 	return nil
 }
 
-// slope returns null where there is no distance.
-func (x derivative) slope(from, to, low, high any) (any, error) {
+// computeSlope returns null if both keys are equal. The difference of two dates is in milliseconds, so the slope is
+// multiplied by the milliseconds of the unit.
+func (x derivative) computeSlope(from, to, low, high any) (any, error) {
 	c := calculation{}
-	run, rise := c.do("$subtract", to, from), c.do("$subtract", high, low)
+	run, rise := c.apply("$subtract", to, from), c.apply("$subtract", high, low)
 	switch {
 	case c.err != nil:
 		return nil, c.err
@@ -146,6 +156,7 @@ func (x derivative) slope(from, to, low, high any) (any, error) {
 	v, err := expr.Arithmetic("$divide", rise, run)
 	var refusal *mongoerr.Error
 	switch {
+	// $divide refuses the divisor 0 with this code.
 	case errors.As(err, &refusal) && refusal.Code == mongoerr.BadValue:
 		return nil, nil
 	case err != nil || x.unit == 0:
@@ -154,40 +165,47 @@ func (x derivative) slope(from, to, low, high any) (any, error) {
 	return expr.Arithmetic("$multiply", v, x.unit)
 }
 
-// integral is $integral: the area under the line through the window's points, by the trapezoidal rule.
+// integral is $integral: the area under the line through the window's points, by the trapezoidal rule. One point alone
+// has the area 0.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/integral/
 type integral struct{ changing }
 
+// parseIntegral parses $integral. Without a window it is computed over the whole partition.
 func parseIntegral(name string, spec bson.D, s Stage) (Function, error) {
 	x, _, err := parseChanging(name, spec, s)
 	return integral{x}, err
 }
 
-func (x integral) Over(p *Partition) Values {
-	in := &inputs{p: p, eval: func(c *expr.Context) (any, error) {
-		at, err := x.key.Eval(c)
-		if err != nil {
-			return nil, err
-		}
-		v, err := x.input.Eval(c)
-		return point{at, v}, err
-	}}
-	return x.bounds.slide(p, in, &area{unit: x.unit})
+// StartPartition slides over points: the area of a window is the sum of the trapezoids between neighbors.
+func (x integral) StartPartition(p *Partition) Values {
+	return x.bounds.slide(p, &inputs{p: p, eval: x.evalPoint}, &area{unit: x.unit})
 }
 
-// point is a value at a place.
+// evalPoint evaluates a document's key and input as a [point].
+func (x integral) evalPoint(c *expr.Context) (any, error) {
+	at, err := x.key.Eval(c)
+	if err != nil {
+		return nil, err
+	}
+	v, err := x.input.Eval(c)
+	return point{at, v}, err
+}
+
+// point is a value and its place, which is the key of its document.
 type point struct{ at, v any }
 
+// isNaN reports whether the place or the value is NaN.
 func (p point) isNaN() bool { return bsonval.IsNaN(p.at) || bsonval.IsNaN(p.v) }
 
-// area is an $integral at work.
+// area is an $integral at work. sum has one trapezoid for each two neighbors in points.
 type area struct {
 	unit   int64
 	points []point // of the window
 	sum    expr.Running
-	nan    int // points that aren't numbers
+	nan    int // the number of points with a NaN
 }
 
+// add adds the trapezoid between the last point and the new one. A first point has no trapezoid.
 func (a *area) add(v any) error {
 	p := v.(point)
 	if err := a.check(p); err != nil {
@@ -207,6 +225,7 @@ func (a *area) add(v any) error {
 	return nil
 }
 
+// check refuses a value that isn't a number, and a place that is neither a number nor a date, or doesn't fit the unit.
 func (a *area) check(p point) error {
 	_, isDate := p.at.(bson.DateTime)
 	switch {
@@ -222,6 +241,7 @@ func (a *area) check(p point) error {
 	return nil
 }
 
+// remove removes the trapezoid between the first point and the second. A last point has no trapezoid.
 func (a *area) remove(any) error {
 	p := a.points[0]
 	if p.isNaN() {
@@ -235,6 +255,8 @@ func (a *area) remove(any) error {
 	return err
 }
 
+// result returns null for an empty window. With a unit, the places are dates and the widths of the trapezoids are in
+// milliseconds, so the sum is divided by the milliseconds of the unit.
 func (a *area) result() (any, error) {
 	switch {
 	case len(a.points) == 0:
@@ -247,13 +269,14 @@ func (a *area) result() (any, error) {
 	return expr.Arithmetic("$divide", a.sum.Sum(), a.unit)
 }
 
-// computeArea returns the area between two points, 0 where one isn't a number.
+// computeArea returns the area between two points. It is 0 if one has a NaN: result returns NaN then, as long as the
+// window has such a point.
 func computeArea(a, b point) (any, error) {
 	if a.isNaN() || b.isNaN() {
 		return int32(0), nil
 	}
 	c := calculation{}
-	both := c.do("$multiply", c.do("$add", b.v, a.v), c.do("$subtract", b.at, a.at))
-	v := c.do("$divide", both, 2.0)
+	both := c.apply("$multiply", c.apply("$add", b.v, a.v), c.apply("$subtract", b.at, a.at))
+	v := c.apply("$divide", both, 2.0)
 	return v, c.err
 }

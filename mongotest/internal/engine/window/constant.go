@@ -1,5 +1,7 @@
 package window
 
+// This file evaluates constants: the bounds of windows, and the default of $shift.
+
 import (
 	"slices"
 	"strings"
@@ -10,10 +12,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// varying are the operators whose value isn't the same each time.
+// varying are the operators whose value isn't the same each time. An expression with one of them isn't a constant, even
+// if it refers to no field.
 var varying = []string{"$rand", "$sampleRate", "$function", "$createObjectId", "$createUUID", "$currentDate"}
 
-// evalConstant returns the value of an expression that refers to no field and no variable, false for another one.
+// evalConstant returns the value of an expression if it is a constant, else false. The expression is evaluated with
+// an empty document, no time and no variables, so it must not refer to them.
 func (s Stage) evalConstant(v any) (any, bool, error) {
 	e, err := expr.Parse(v, s.Scope)
 	if err != nil {
@@ -29,6 +33,8 @@ func (s Stage) evalConstant(v any) (any, bool, error) {
 	return c, err == nil, err
 }
 
+// usesVariables reports whether an expression refers to a field or a variable, or has a varying operator. It looks at
+// the expression as it is written: a parsed expression can't be asked.
 func usesVariables(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -1,5 +1,7 @@
 package window
 
+// This file has the functions that take the value of one other document: $first, $last and $shift.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// end is $first or $last: what the document at one end of the window gives, null for a missing field.
+// end is $first or $last: the value of the document at one end of the window. A missing value becomes null.
 // https://www.mongodb.com/docs/manual/reference/mql/window-functions/last/
 type end struct {
 	input expr.Expr
@@ -15,19 +17,21 @@ type end struct {
 	*bounds
 }
 
+// parseEnd parses $first or $last.
 func parseEnd(name string, spec bson.D, s Stage) (Function, error) {
 	arg, b, err := readNamedParts(name, spec, s)
 	if err != nil {
 		return nil, err
 	}
 	e, err := expr.Parse(arg, s.Scope)
-	return end{e, name == "$last", b}, err
+	return end{input: e, last: name == "$last", bounds: b}, err
 }
 
-func (e end) Over(p *Partition) Values {
+// StartPartition evaluates only one document of each window. An empty window gives null.
+func (e end) StartPartition(p *Partition) Values {
 	f := e.bounds.newFrames(p)
 	return func(i int) (any, error) {
-		first, last, err := f.at(i)
+		first, last, err := f.findFrame(i)
 		switch {
 		case err != nil:
 			return nil, err
@@ -44,14 +48,15 @@ func (e end) Over(p *Partition) Values {
 	}
 }
 
-// shift is $shift: what another document has, so many places before or after.
+// shift is $shift: the value of the document that is so many places after this one, or before it if by is below 0.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/shift/
 type shift struct {
 	output   expr.Expr
 	by       int64
-	fallback any
+	fallback any // of documents beyond the partition; nil: null
 }
 
+// parseShift parses $shift. The order of the cases decides which error a specification with several mistakes gets.
 func parseShift(name string, spec bson.D, s Stage) (Function, error) {
 	x, seen := shift{}, false
 	for _, f := range spec {
@@ -67,7 +72,7 @@ func parseShift(name string, spec bson.D, s Stage) (Function, error) {
 			return nil, newError("Argument to $shift must be an object")
 		}
 		seen = true
-		if err := x.parse(d, s); err != nil {
+		if err := x.parseArgument(d, s); err != nil {
 			return nil, err
 		}
 	}
@@ -77,7 +82,8 @@ func parseShift(name string, spec bson.D, s Stage) (Function, error) {
 	return x, nil
 }
 
-func (x *shift) parse(d bson.D, s Stage) (err error) {
+// parseArgument parses output, by and default. Only default may be left out.
+func (x *shift) parseArgument(d bson.D, s Stage) (err error) {
 	by := false
 	for _, f := range d {
 		switch f.Key {
@@ -109,8 +115,10 @@ func (x *shift) parse(d bson.D, s Stage) (err error) {
 	return nil
 }
 
-func (x shift) Over(p *Partition) Values {
+// StartPartition evaluates the other document, which doesn't depend on the values that the documents are sorted by.
+func (x shift) StartPartition(p *Partition) Values {
 	return func(i int) (any, error) {
+		// by fits 32 bits, so the sum can't overflow.
 		j := int64(i) + x.by
 		if j < 0 || j >= int64(len(p.Docs)) {
 			return x.fallback, nil

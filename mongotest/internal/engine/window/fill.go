@@ -1,5 +1,7 @@
 package window
 
+// This file has the functions that replace null and missing values: $locf and $linearFill. The stage $fill uses both.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,10 +10,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// carry is $locf: the last value that was neither null nor missing.
+// carry is $locf: the last value that was neither null nor missing, null before the first one.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/locf/
 type carry struct{ input expr.Expr }
 
+// parseCarry parses $locf.
 func parseCarry(name string, spec bson.D, s Stage) (Function, error) {
 	arg, err := readArgument(name, spec, s)
 	if err != nil {
@@ -21,7 +24,8 @@ func parseCarry(name string, spec bson.D, s Stage) (Function, error) {
 	return carry{e}, err
 }
 
-func (x carry) Over(p *Partition) Values {
+// StartPartition begins without a value: values aren't carried from one partition to the next.
+func (x carry) StartPartition(p *Partition) Values {
 	var last any
 	return func(i int) (any, error) {
 		v, err := p.eval(x.input, i)
@@ -32,10 +36,12 @@ func (x carry) Over(p *Partition) Values {
 	}
 }
 
-// linearFill is $linearFill: what is null or missing lies on the line between the values before and after.
+// linearFill is $linearFill: a null or missing value is replaced by a value on the line between the values before and
+// after it. The distances on the line are those of the key, the value that the documents are sorted by.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/linearFill/
 type linearFill struct{ input, key expr.Expr }
 
+// parseLinearFill parses $linearFill.
 func parseLinearFill(name string, spec bson.D, s Stage) (Function, error) {
 	arg, err := readArgument(name, spec, s)
 	if err != nil {
@@ -53,12 +59,13 @@ func parseLinearFill(name string, spec bson.D, s Stage) (Function, error) {
 	return x, err
 }
 
-func (x linearFill) Over(p *Partition) Values {
+// StartPartition begins a line, which moves along with the documents.
+func (x linearFill) StartPartition(p *Partition) Values {
 	l := &line{linearFill: x, p: p, last: bsonval.Missing}
-	return l.at
+	return l.fillValue
 }
 
-// line is a $linearFill at work.
+// line is a $linearFill at work. It keeps the values on both sides of the document.
 type line struct {
 	linearFill
 	p      *Partition
@@ -68,8 +75,10 @@ type line struct {
 	looked int    // up to which document it was looked for
 }
 
-func (l *line) at(i int) (any, error) {
-	now, err := l.point(i)
+// fillValue returns the document's own value, or the value on the line. Before the first value and after the last there
+// is no line, and the result is null.
+func (l *line) fillValue(i int) (any, error) {
+	now, err := l.evalPoint(i)
 	if err == nil {
 		err = l.check(now)
 	}
@@ -90,7 +99,8 @@ func (l *line) at(i int) (any, error) {
 	return interpolate(*l.before, *l.after, now.at)
 }
 
-func (l *line) point(i int) (*point, error) {
+// evalPoint returns the value and the key of the i-th document.
+func (l *line) evalPoint(i int) (*point, error) {
 	v, err := l.p.eval(l.input, i)
 	if err != nil {
 		return nil, err
@@ -99,7 +109,10 @@ func (l *line) point(i int) (*point, error) {
 	return &point{at, v}, err
 }
 
+// check refuses a value that is neither a number nor null nor missing, and a key that has no distance from the key
+// before it. Equal keys are refused too, since a line between them has no slope.
 func (l *line) check(now *point) error {
+	// Whether both keys are of a kind. The first document has no key before it: last is missing.
 	same := func(is func(v any) bool) bool { return is(now.at) && is(l.last) }
 	switch {
 	case !bsonval.IsNumber(now.v) && !bsonval.IsNullish(now.v):
@@ -111,13 +124,14 @@ func (l *line) check(now *point) error {
 	case bsonval.Compare(now.at, l.last) == 0:
 		return mongoerr.New(6050106, "There can be no repeated values in the sort field")
 	case !bsonval.IsMissing(l.last) && !same(isMoment) && !same(bsonval.IsNumber):
-		return mongoerr.New(mongoerr.TypeMismatch, "Conflicting sort value types, previously received type %s, but found %s",
+		return mongoerr.New(mongoerr.TypeMismatch,
+			"Conflicting sort value types, previously received type %s, but found %s",
 			bsonval.TypeName(l.last), bsonval.TypeName(now.at))
 	}
 	return nil
 }
 
-// isMoment reports whether a value can be converted to a date.
+// isMoment reports whether a value can be converted to a date. check lets such types follow each other.
 func isMoment(v any) bool {
 	switch v.(type) {
 	case bson.DateTime, bson.ObjectID, bson.Timestamp:
@@ -126,13 +140,14 @@ func isMoment(v any) bool {
 	return false
 }
 
-// findNext finds the next value from the i-th document on.
+// findNext finds the next value from the i-th document on. It goes on from where it stopped the last time, so it
+// searches a long gap once.
 func (l *line) findNext(i int) error {
 	if l.after != nil {
 		return nil
 	}
 	for l.looked = max(l.looked, i); l.looked < len(l.p.Docs); l.looked++ {
-		p, err := l.point(l.looked)
+		p, err := l.evalPoint(l.looked)
 		if err == nil {
 			err = l.p.Context.Step()
 		}
@@ -147,18 +162,20 @@ func (l *line) findNext(i int) error {
 	return nil
 }
 
-// interpolate returns the value at a place on the line through two points.
+// interpolate returns the value at a place on the line through two points. The difference of two dates is in
+// milliseconds.
 func interpolate(a, b point, at any) (any, error) {
 	c := calculation{}
-	slope := c.do("$divide", c.do("$subtract", b.v, a.v), c.do("$subtract", b.at, a.at))
-	v := c.do("$add", a.v, c.do("$multiply", c.do("$subtract", at, a.at), slope))
+	slope := c.apply("$divide", c.apply("$subtract", b.v, a.v), c.apply("$subtract", b.at, a.at))
+	v := c.apply("$add", a.v, c.apply("$multiply", c.apply("$subtract", at, a.at), slope))
 	return v, c.err
 }
 
-// calculation computes until an operator refuses a value.
+// calculation computes with the operators of expressions until one refuses a value. So a formula checks one error.
 type calculation struct{ err error }
 
-func (c *calculation) do(operator string, a, b any) (v any) {
+// apply applies an operator to two values. After an error it does nothing and returns nil.
+func (c *calculation) apply(operator string, a, b any) (v any) {
 	if c.err == nil {
 		v, c.err = expr.Arithmetic(operator, a, b)
 	}

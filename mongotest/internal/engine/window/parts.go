@@ -1,8 +1,12 @@
 package window
 
+// This file reads the document of a function: its argument and its window. The errors of MongoDB
+// differ between functions, so there are three ways to read it.
+
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// readParts reads a function's argument and window. The bounds are nil if it has no window.
+// readParts reads a function's argument and window. The bounds are nil if it has no window. A second window replaces
+// the first.
 func readParts(spec bson.D, s Stage) (arg any, b *bounds, err error) {
 	seen := false
 	for _, f := range spec {
@@ -22,7 +26,8 @@ func readParts(spec bson.D, s Stage) (arg any, b *bounds, err error) {
 	return arg, b, nil
 }
 
-// readNamedParts is readParts for functions that name themselves in errors.
+// readNamedParts is readParts for functions that name themselves in errors. For them a second function is an unexpected
+// argument.
 func readNamedParts(name string, spec bson.D, s Stage) (arg any, b *bounds, err error) {
 	for _, f := range spec {
 		switch {
@@ -41,7 +46,8 @@ func readNamedParts(name string, spec bson.D, s Stage) (arg any, b *bounds, err 
 	return arg, b, nil
 }
 
-// readArgument reads the argument of a function that takes no window.
+// readArgument reads the argument of a function that takes no window. A window is refused last: another mistake is
+// reported first.
 func readArgument(name string, spec bson.D, s Stage) (arg any, err error) {
 	windowed, seen := false, false
 	for _, f := range spec {

@@ -1,5 +1,7 @@
 package window
 
+// This file has the functions that number documents. They take no window.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,9 +9,11 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// rank is $rank, $denseRank or $documentNumber: the place of a document in its partition.
+// rank is $rank, $denseRank or $documentNumber: the place of a document in its partition, from 1.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/rank/
 type rank struct{ name string }
 
+// parseRank parses one of them. The argument is an empty document.
 func parseRank(name string, spec bson.D, s Stage) (Function, error) {
 	d, ok := spec[0].Value.(bson.D)
 	switch {
@@ -24,7 +28,9 @@ func parseRank(name string, spec bson.D, s Stage) (Function, error) {
 	return rank{name}, nil
 }
 
-func (r rank) Over(p *Partition) Values {
+// StartPartition counts from the first document. Documents that sortBy orders as equal share a rank, but not a document
+// number. The next rank is one higher in $denseRank. In $rank it is the number of the document.
+func (r rank) StartPartition(p *Partition) Values {
 	n := int64(0)
 	return func(i int) (any, error) {
 		switch {

@@ -1,5 +1,7 @@
 package window
 
+// This file has the types that the functions share with the stage, and the names that MongoDB has.
+
 import (
 	"slices"
 
@@ -9,7 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// Stage is what a function sees of the stage.
+// Stage is the part of the stage that a function's parser needs: the scope of its expressions, and the order of the
+// documents.
 type Stage struct {
 	Scope  expr.Scope
 	SortBy bson.D // nil: the stage has none
@@ -17,37 +20,37 @@ type Stage struct {
 	functions map[string]parse // all but accumulators; Parse sets it
 }
 
-// Partition is the documents of one partition, in order.
+// Partition is the documents of one partition, in the order of sortBy. Functions must not change them.
 type Partition struct {
 	Docs    []bson.D
 	Context *expr.Context       // without a document
 	Same    func(i, j int) bool // whether sortBy orders two documents as equal
 }
 
-// Function is a parsed function.
+// Function is a parsed function. It never changes, so the stage uses it for each partition.
 type Function interface {
-	// Over begins with a partition.
-	Over(p *Partition) Values
+	// StartPartition begins with a partition. All state of the computation belongs to the Values that it returns.
+	StartPartition(p *Partition) Values
 }
 
-// Values returns a function's value for a document of the partition, bsonval.Missing for none. It is called for each
-// document in order, once.
+// Values returns a function's value for a document of the partition, bsonval.Missing if there is none. It must be
+// called once for each document, in order: most functions go on from the document before.
 type Values func(i int) (any, error)
 
 // parse makes a function of its name and the whole document that it stands in.
 type parse func(name string, spec bson.D, s Stage) (Function, error)
 
-// accumulators are the accumulators that MongoDB allows as functions.
+// accumulators are the accumulators that MongoDB allows as functions. The engine has those that its $group has.
 var accumulators = []string{
 	"$addToSet", "$avg", "$bottom", "$bottomN", "$concatArrays", "$firstN", "$lastN", "$max", "$maxN", "$median",
-	"$min",
-	"$minN", "$percentile", "$push", "$setUnion", "$stdDevPop", "$stdDevSamp", "$sum", "$top", "$topN",
+	"$min", "$minN", "$percentile", "$push", "$setUnion", "$stdDevPop", "$stdDevSamp", "$sum", "$top", "$topN",
 }
 
-// absent names what MongoDB has and this engine hasn't, beside the accumulators that $group hasn't either.
+// absent are the functions that MongoDB has and this engine hasn't, beside the accumulators that its $group hasn't
+// either. Their error says so, and differs from that of a name that MongoDB doesn't know.
 var absent = []string{"$minMaxScaler"}
 
-// isFunction reports whether MongoDB has a function of that name.
+// isFunction reports whether MongoDB has a function of that name, even if the engine hasn't.
 func (s Stage) isFunction(name string) bool {
 	return s.functions[name] != nil || slices.Contains(accumulators, name) || slices.Contains(absent, name)
 }
