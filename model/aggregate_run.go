@@ -92,7 +92,8 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 	}
 	r := &read{
 		ctx: ctx, db: db, kind: "aggregate", index: a.Index, options: a.Options, codec: a.codec, refused: err,
-		collection: a.Collection, filter: firstMatch(of.Pipeline), open: a.opener(db, a.Collection, pipeline), used: a.used,
+		collection: a.Collection, filter: firstMatch(of.Pipeline),
+		open: a.opener(db, a.Collection, pipeline), used: a.used,
 	}
 	for _, u := range unions {
 		if a.Options.Collation == nil {
@@ -118,4 +119,4 @@ func (a *Aggregation) opener(
 	}
 }
 
-func (a *Aggregation) under(db DB) interface{ Command() bson.D } { return scopedPipeline(db, a) }
+func (a *Aggregation) rewriteFor(db DB) interface{ Command() bson.D } { return scopedPipeline(db, a) }

@@ -53,7 +53,10 @@ func (c Change) Also(others ...Action) Change {
 	for i, o := range others {
 		if o == nil {
 			out.Err = cmp.Or(out.Err,
-				error(&ValueError{Field: fmt.Sprintf("others[%d]", i), Reason: "is nil: give a Change, a Plan or a Step"}))
+				error(&ValueError{
+					Field:  fmt.Sprintf("others[%d]", i),
+					Reason: "is nil: give a Change, a Plan or a Step",
+				}))
 			continue
 		}
 		all = append(all, o.Change())
@@ -82,7 +85,8 @@ func (c *Change) join(other Change) {
 	c.Err = cmp.Or(c.Err, other.Err)
 	c.Mends, c.action = c.Mends && other.Mends, joinActions(c.action, other.action)
 	if c.Lease != nil && other.Lease != nil && c.Lease != other.Lease {
-		c.Err = cmp.Or(c.Err, error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
+		c.Err = cmp.Or(c.Err,
+			error(&ValueError{Field: "Lease", Reason: "two changes of Also have a Lease: leave one out"}))
 	}
 	c.Lease = cmp.Or(c.Lease, other.Lease)
 }
@@ -117,10 +121,10 @@ func (j joinedChange) read(ctx context.Context, db DB) error {
 	return nil
 }
 
-func (j joinedChange) held() any {
+func (j joinedChange) keepState() any {
 	states := make([]any, len(j))
 	for i, run := range j {
-		states[i] = run.held()
+		states[i] = run.keepState()
 	}
 	return states
 }
@@ -128,7 +132,10 @@ func (j joinedChange) held() any {
 func (j joinedChange) assume(state any) error {
 	states, ok := state.([]any)
 	if state != nil && (!ok || len(states) != len(j)) {
-		return &ValueError{Field: "state", Reason: fmt.Sprintf("has the type %T: pass a []any of %d states", state, len(j))}
+		return &ValueError{
+			Field:  "state",
+			Reason: fmt.Sprintf("has the type %T: pass a []any of %d states", state, len(j)),
+		}
 	}
 	for i, s := range states {
 		if err := j[i].assume(s); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 )
 
 // A Change is an operation whose plan depends on stored documents. [Change.Run] has three
@@ -100,37 +101,42 @@ func (c Change) Run(ctx context.Context, db DB) (Result, error) {
 	return runChange(ctx, db, c, Change{})
 }
 
-// Read reads the state once, for [Change.Decide]. The type of the state is internal, unless
+// Read reads the state once at the primary, for [Change.Decide]. The type of the state is internal, unless
 // you made the change by [ChangeOf].
 func (c Change) Read(ctx context.Context, db DB) (state any, err error) {
-	if err := cmp.Or(c.Err, core.CheckRun(ctx, db)); err != nil {
+	run, err := c.newRun()
+	if err = cmp.Or(err, core.CheckRun(ctx, db)); err != nil {
 		return nil, err
 	}
-	if c.begin == nil {
-		return nil, errIncomplete
-	}
-	run := c.begin()
-	if err := run.read(ctx, db); err != nil {
+	if err := run.read(runctx.Deciding(ctx), db); err != nil {
 		return nil, err
 	}
-	return run.held(), nil
+	return run.keepState(), nil
 }
 
 // Decide returns the plan for a state, without reading. Nil stands for a state in which
 // nothing was found. A state of another type than Read returns gives a [*ValueError]. The
 // state of a change from [Change.Also] is a []any with the states of its changes.
 func (c Change) Decide(state any) (Plan, error) {
-	if c.Err != nil {
-		return Plan{}, c.Err
+	run, err := c.newRun()
+	if err != nil {
+		return Plan{}, err
 	}
-	if c.begin == nil {
-		return Plan{}, errIncomplete
-	}
-	run := c.begin()
 	if err := run.assume(state); err != nil {
 		return Plan{}, err
 	}
 	return run.decide()
+}
+
+// newRun begins a run of the change. It returns the error of a change that can't be run.
+func (c Change) newRun() (changer, error) {
+	switch {
+	case c.Err != nil:
+		return nil, c.Err
+	case c.begin == nil:
+		return nil, errIncomplete
+	}
+	return c.begin(), nil
 }
 
 // Run runs the change and returns the last state from c.Read. The other results are those
@@ -179,7 +185,7 @@ func joinActions(a, b *action) *action {
 // A changer is one run of a [Change]: the part that depends on the type of its state.
 type changer interface {
 	read(context.Context, DB) error // the state
-	held() any                      // the state
+	keepState() any                 // the state
 	assume(state any) error         // instead of read
 	decide() (Plan, error)
 	again() bool // whether the plan only prepared another attempt
@@ -202,12 +208,15 @@ func (s *changeState[S]) read(ctx context.Context, db DB) (err error) {
 	return err
 }
 
-func (s *changeState[S]) held() any { return s.state }
+func (s *changeState[S]) keepState() any { return s.state }
 
 func (s *changeState[S]) assume(state any) (err error) {
 	var ok bool
 	if s.state, ok = state.(S); !ok && state != nil {
-		err = &ValueError{Field: "state", Reason: fmt.Sprintf("has the type %T: pass a value of type %T", state, s.state)}
+		err = &ValueError{
+			Field:  "state",
+			Reason: fmt.Sprintf("has the type %T: pass a value of type %T", state, s.state),
+		}
 	}
 	return err
 }

@@ -169,7 +169,7 @@ func (c *changing) once(ctx context.Context, db DB) (result Result, err error) {
 		if errors.Is(err, errUndone) {
 			return plan.appliedBefore(), nil
 		}
-		own, why := plan.under(db).explained(ctx, db, err)
+		own, why := plan.rewriteFor(db).explained(ctx, db, err)
 		switch {
 		case own < 0 && why == nil:
 			return plan.appliedBefore(), nil
@@ -188,28 +188,26 @@ func (c Change) runsInTx(db DB) bool {
 // run. If this attempt is a transaction, Plan reads in a transaction and aborts it. It
 // writes nothing.
 func (c Change) Plan(ctx context.Context, db DB) (plan Plan, _ error) {
-	if err := cmp.Or(c.Err, core.CheckRun(ctx, db)); err != nil {
+	run, err := c.newRun()
+	if err = cmp.Or(err, core.CheckRun(ctx, db)); err != nil {
 		return Plan{}, err
-	}
-	if c.begin == nil {
-		return Plan{}, errIncomplete
 	}
 	ctx = withRouter(runctx.Deciding(runctx.First(ctx, true)), db)
 	if c.action != nil {
 		ctx = runctx.BeginAction(ctx, c.action.name, c.action)
 	}
 	decide := func(ctx context.Context) (err error) {
-		run := c.begin()
+		run.reset() // the driver can run a transaction again
 		if err = run.read(ctx, db); err == nil {
 			plan, err = run.decide()
 		}
 		return err
 	}
 	if !c.runsInTx(db) || runctx.InTransaction(ctx) {
-		err := decide(ctx)
+		err = decide(ctx)
 		return plan, err
 	}
-	err := inTx(ctx, db, func(ctx context.Context) error {
+	err = inTx(ctx, db, func(ctx context.Context) error {
 		if tx := runctx.TxOf(ctx); tx != nil {
 			tx.Alone = !tx.ReadFirst
 		}
@@ -272,7 +270,7 @@ func (c *changing) leased(ctx context.Context, db DB) (Result, error) {
 	if err != nil {
 		return Result{}, release(err)
 	}
-	return run(plan.under(db)) // a writer that finishes the plan does so under these scopes
+	return run(plan.rewriteFor(db)) // a writer that finishes the plan does so under these scopes
 }
 
 // noteBegun notes the documents that the plan wrote first. If one is missing later, another

@@ -40,7 +40,7 @@ func (c Check) each(ctx context.Context, db DB) iter.Seq2[Finding, error] {
 		for row, err := range c.Find().Each(ctx, db) {
 			f := Finding{Check: c.Name, Collection: c.Collection, Detail: row, Technique: c.technique}
 			if err == nil {
-				err = c.tell(&f)
+				err = c.describeFinding(&f)
 			}
 			if !yield(f, err) || err != nil {
 				return
@@ -71,7 +71,7 @@ func (c Check) All(ctx context.Context, db DB) (found []Finding, _ error) {
 	return found, nil
 }
 
-func (c Check) tell(f *Finding) error {
+func (c Check) describeFinding(f *Finding) error {
 	if c.Tell == nil {
 		f.ID, f.Problem = f.Detail.Lookup("_id"), shell(f.Detail)
 		return nil

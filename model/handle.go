@@ -132,12 +132,12 @@ func (h *handle) UnderScopes(query any) (scoped any, fields []string, ok bool) {
 		}
 		return q, fields, true
 	case scopable:
-		return q.under(h), fields, true
+		return q.rewriteFor(h), fields, true
 	}
 	return query, nil, false
 }
 
 // scopable is a query that scopes can be applied to.
 type scopable interface {
-	under(db DB) interface{ Command() bson.D }
+	rewriteFor(db DB) interface{ Command() bson.D }
 }

@@ -18,7 +18,7 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return err
 	}
-	s, uses := s.under(db)
+	s, uses := s.rewriteFor(db)
 	if err := checkCollations(ctx, db, uses); err != nil {
 		return err
 	}
@@ -38,9 +38,9 @@ func (s IndexSet) Ensure(ctx context.Context, db DB) error {
 	return nil
 }
 
-// under returns the set under the scopes of a database, and the collections in which the
+// rewriteFor returns the set under the scopes of a database, and the collections in which the
 // scopes compare a tenant.
-func (s IndexSet) under(db DB) (IndexSet, []use) {
+func (s IndexSet) rewriteFor(db DB) (IndexSet, []use) {
 	if w := rewriterOf(db); w != nil {
 		return w.indexes(s)
 	}
@@ -59,7 +59,7 @@ func (s IndexSet) Diff(ctx context.Context, db DB) (IndexDiff, error) {
 	if err := core.CheckRun(ctx, db); err != nil {
 		return diff, err
 	}
-	s, _ = s.under(db)
+	s, _ = s.rewriteFor(db)
 	collations, err := s.readCollations(ctx, db)
 	if err != nil {
 		return diff, err

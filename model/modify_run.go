@@ -115,4 +115,4 @@ func updateOptions(m *FindAndModify) *options.FindOneAndUpdateOptionsBuilder {
 	return o
 }
 
-func (m *FindAndModify) under(db DB) interface{ Command() bson.D } { return scopedModify(db, m) }
+func (m *FindAndModify) rewriteFor(db DB) interface{ Command() bson.D } { return scopedModify(db, m) }

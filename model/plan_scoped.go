@@ -8,8 +8,8 @@ import (
 
 // A plan under the scopes of a database.
 
-// under returns the plan with a database's scopes applied.
-func (p Plan) under(db DB) Plan {
+// rewriteFor returns the plan with a database's scopes applied.
+func (p Plan) rewriteFor(db DB) Plan {
 	if w := rewriterOf(db); w != nil {
 		return w.plan(p)
 	}

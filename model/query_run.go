@@ -111,4 +111,4 @@ func (q *Query) count(ctx context.Context, db DB) (int64, error) {
 		CountDocuments(ctx, orEmpty(routed(ctx, db, q.Collection, q.Filter)), o)
 }
 
-func (q *Query) under(db DB) interface{ Command() bson.D } { return scopedQuery(db, q) }
+func (q *Query) rewriteFor(db DB) interface{ Command() bson.D } { return scopedQuery(db, q) }

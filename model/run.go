@@ -39,7 +39,7 @@ func (p Plan) run(ctx context.Context, db DB, op *observation) (Result, error) {
 	if runctx.InTransaction(ctx) {
 		p = p.inTx()
 	}
-	p = p.under(db)
+	p = p.rewriteFor(db)
 	if r := routerOf(ctx); r != nil {
 		p = r.plan(p)
 	}

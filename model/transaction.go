@@ -28,7 +28,7 @@ func (p Plan) RunTx(ctx context.Context, db DB) (Result, error) {
 }
 
 func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error) {
-	p = p.inTx().under(db)
+	p = p.inTx().rewriteFor(db)
 	batches, err := p.split()
 	if op != nil && len(batches) > 0 {
 		op.priced(p.costIn(len(grouped(batches, joiningInTx(core.Together(db) || together(ctx))))))
@@ -295,6 +295,7 @@ type serverHello struct {
 // askHello runs hello outside any session.
 func askHello(ctx context.Context, db DB) (h serverHello, err error) {
 	observationOf(ctx).sent(1)
-	err = db.Client().Database("admin").RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&h)
+	err = db.Client().Database("admin").
+		RunCommand(runctx.WithoutSession(ctx), bson.D{{Key: "hello", Value: 1}}).Decode(&h)
 	return h, err
 }

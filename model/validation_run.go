@@ -21,7 +21,7 @@ import (
 // Cost: one listCollections command, and one command for a change. A new collection costs
 // up to two more commands.
 func (v Validation) Ensure(ctx context.Context, db DB) error {
-	v = v.under(db)
+	v = v.rewriteFor(db)
 	_, differs, err := v.diff(ctx, db)
 	if err != nil || len(differs) == 0 {
 		return err
@@ -54,7 +54,7 @@ func (v Validation) failed(err error) error {
 //
 // Cost: one listCollections command.
 func (v Validation) Diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
-	return v.under(db).diff(ctx, db)
+	return v.rewriteFor(db).diff(ctx, db)
 }
 
 func (v Validation) diff(ctx context.Context, db DB) (have Validation, differs []string, err error) {
@@ -102,8 +102,8 @@ func sameBytes(a, b bson.D) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// under returns the validation under the scopes of a database.
-func (v Validation) under(db DB) Validation {
+// rewriteFor returns the validation under the scopes of a database.
+func (v Validation) rewriteFor(db DB) Validation {
 	if w := rewriterOf(db); w != nil {
 		return w.validation(v)
 	}
