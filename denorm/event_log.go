@@ -103,7 +103,8 @@ func NewEventLog[K, E, S any](
 	l := &EventLog[K, E, S]{commits: commits, fold: foldOf[K](commits, docs, spec.Fold, spec.Revision)}
 	l.l = eventlog.Declare(commits.Docs(), reflect.TypeFor[K](), spec.Fold != nil, l.fold,
 		eventlog.Spec{MaxEvents: spec.MaxEvents, MaxBytes: spec.MaxBytes, Every: spec.Every}, keyOf(commits))
-	l.Parts = model.NewParts(l.l.ListIndexes, nil, l.l.ListChecks, l.l.ListFootprints).WithKeys(l.l.DescribeKeys()...).WithDocs(uses...).
+	l.Parts = model.NewParts(l.l.ListIndexes, nil, l.l.ListChecks, l.l.ListFootprints).
+		WithKeys(l.l.DescribeKeys()...).WithDocs(uses...).
 		WithoutReactions("EventLog.Append")
 	return l
 }

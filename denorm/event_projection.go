@@ -109,7 +109,9 @@ func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.MakeStream() }
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.ChangeOf[EventState[K, V]] {
-	return readAs(p.p.LoadView(key), func(s eventlog.State) EventState[K, V] { return stateOf[K, V](key, s, s.Revision) })
+	return readAs(p.p.LoadView(key), func(s eventlog.State) EventState[K, V] {
+		return stateOf[K, V](key, s, s.Revision)
+	})
 }
 
 // Generations contains the numbers of a [Projection]'s generations.
@@ -123,7 +125,9 @@ type Generations struct {
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.ChangeOf[Generations] {
-	return readAs(p.p.ReadGenerations(), func(at eventlog.Pointer) Generations { return Generations{at.Live, at.Building} })
+	return readAs(p.p.ReadGenerations(), func(at eventlog.Pointer) Generations {
+		return Generations{at.Live, at.Building}
+	})
 }
 
 // In returns the collection of one generation (see [Projection]). Before each query, read

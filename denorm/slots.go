@@ -91,8 +91,12 @@ type Slots[K any] struct {
 // with a [*model.DeclarationError].
 func NewSlots[K any](docs *model.Collection[SlotDoc[K], string], spec SlotsSpec) *Slots[K] {
 	s := slots.Declare(docs.Docs(), reflect.TypeFor[K](), slots.Spec(spec))
-	return &Slots[K]{model.NewParts(nil, nil, s.ListChecks, s.ListFootprints).WithDocs(docs.Docs()).WithKeys(s.DescribeKeys()).
-		WithoutReactions("Slots.Add and Slots.Take"), docs, s}
+	return &Slots[K]{
+		Parts: model.NewParts(nil, nil, s.ListChecks, s.ListFootprints).WithDocs(docs.Docs()).
+			WithKeys(s.DescribeKeys()).
+			WithoutReactions("Slots.Add and Slots.Take"),
+		docs: docs, s: s,
+	}
 }
 
 // Add returns the change that adds n to a key's number. The parameter token identifies

@@ -132,7 +132,8 @@ func TestChangeInATransaction(t *testing.T) {
 func TestChangePauses(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []struct{ pause, most time.Duration }{
-			{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1}, {time.Millisecond, 4 * time.Millisecond},
+			{1, 1}, {1, 2}, {time.Hour, time.Millisecond}, {-1, -1}, {1 << 62, 1},
+			{time.Millisecond, 4 * time.Millisecond},
 		} {
 			change := model.ChangeOf[bson.D]{
 				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
@@ -143,7 +144,8 @@ func TestChangePauses(t *testing.T) {
 			}
 			begin := time.Now()
 			_, _, err := change.Run(t.Context(), db)
-			if limit := 4*max(c.most, 0) + 30*time.Second; !errors.Is(err, model.ErrStale) || time.Since(begin) > limit {
+			if limit := 4*max(c.most, 0) + 30*time.Second; !errors.Is(err, model.ErrStale) ||
+				time.Since(begin) > limit {
 				t.Errorf("%v: %v after %v", c, err, time.Since(begin))
 			}
 		}
@@ -184,7 +186,9 @@ func TestChangeThen(t *testing.T) {
 				n, err := core.Database(db).Collection("parts").CountDocuments(ctx, d())
 				return int(n), err
 			},
-			Decide: func(n int) (model.Plan, error) { return parts.InsertMany([]part{{ID: int32(n + 1), Name: "x"}}), nil },
+			Decide: func(n int) (model.Plan, error) {
+				return parts.InsertMany([]part{{ID: int32(n + 1), Name: "x"}}), nil
+			},
 			Then: func(n int) *model.Change {
 				if n == 3 {
 					return nil
@@ -194,7 +198,8 @@ func TestChangeThen(t *testing.T) {
 			},
 		}
 		state, result, err := change.Run(t.Context(), model.Scope{Insert: d("tenant", 7)}.On(db))
-		if err != nil || state != 0 || len(result.Steps) != 4 || len(result.Batches) != 4 || result.Steps[3].Batch != 3 {
+		if err != nil || state != 0 || len(result.Steps) != 4 || len(result.Batches) != 4 ||
+			result.Steps[3].Batch != 3 {
 			t.Errorf("%d, %+v, %v", state, result, err)
 		}
 		if n, err := parts.Unchecked().Find(d("tenant", 7)).Count(t.Context(), db); n != 4 || err != nil {
@@ -220,7 +225,8 @@ func TestChangePlan(t *testing.T) {
 			Decide: func(n int) (model.Plan, error) { return model.NewPlan(parts.Insert(part{ID: int32(n)})), nil },
 		}
 		const want = "db.parts.insertOne({_id: 7, name: ''"
-		if p, err := change.Change().Plan(t.Context(), db); err != nil || !strings.HasPrefix(p.String(), want) || inTx != 0 {
+		if p, err := change.Change().Plan(t.Context(), db); err != nil ||
+			!strings.HasPrefix(p.String(), want) || inTx != 0 {
 			t.Errorf("%s, %v, %d reads in transactions", p, err, inTx)
 		}
 		mongotest.NeedTransactions(t, db)
@@ -260,7 +266,10 @@ func TestChangeDecide(t *testing.T) {
 		{"no Decide", half.Change(), 3, "docmodel: Change: needs Read and Decide"},
 		{"an error of before", refused.Change(), 3, "bad input"},
 		{"two", change.Also(change), []any{3, nil}, "db.parts.deleteOne({_id: 3})\ndb.parts.deleteOne({_id: 0})"},
-		{"one of two", change.Also(change), []any{3}, "docmodel: state: has the type []interface {}: pass a []any of 2 states"},
+		{
+			reason: "one of two", change: change.Also(change), state: []any{3},
+			want: "docmodel: state: has the type []interface {}: pass a []any of 2 states",
+		},
 	} {
 		p, err := test.change.Decide(test.state)
 		got := p.String()

@@ -190,7 +190,9 @@ func (s Scope) compiled() (*scope, error) {
 	if exact := exactTenant(s.Tenant); len(exact) > 0 {
 		out.text = exact[0].Key
 	}
-	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool { return bsondoc.HasKey(s.Set, e.Key) })
+	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool {
+		return bsondoc.HasKey(s.Set, e.Key)
+	})
 	out.reaching = And(s.Tenant, s.Filter)
 	out.filter = out.reaching
 	for _, e := range s.Delete {

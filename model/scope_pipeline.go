@@ -77,7 +77,8 @@ func (s *scope) keepsOthers(target string, stage bson.D) bool {
 		return true
 	}
 	on := namesIn(bsondoc.Value(args, "on"))
-	if s.isKeyed(target) && bsondoc.EqualDocuments(s.filter, s.tenant) && (len(on) == 0 || slices.Equal(on, []string{"_id"})) {
+	if s.isKeyed(target) && bsondoc.EqualDocuments(s.filter, s.tenant) &&
+		(len(on) == 0 || slices.Equal(on, []string{"_id"})) {
 		return true
 	}
 	return len(s.tenant) > 0 && bsondoc.EqualDocuments(s.filter, s.tenant) &&
@@ -252,7 +253,9 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 		apply = s.facet
 	default:
 		if !stays[name] {
-			return nil, &ConflictError{Reason: name + " can't run under a scope: it may read documents of other collections"}
+			return nil, &ConflictError{
+				Reason: name + " can't run under a scope: it may read documents of other collections",
+			}
 		}
 		return stage, nil
 	}
@@ -272,7 +275,9 @@ func (s *scope) stage(stage bson.D) (bson.D, error) {
 func eachOnce(args bson.D) error {
 	for i, e := range args {
 		if bsondoc.HasKey(args[:i], e.Key) {
-			return &ConflictError{Reason: e.Key + " is given twice, and the server reads only one of the two: give it once"}
+			return &ConflictError{
+				Reason: e.Key + " is given twice, and the server reads only one of the two: give it once",
+			}
 		}
 	}
 	return nil

@@ -69,7 +69,8 @@ func (s *Scope) checkTenant() error {
 	}
 	for i, e := range s.Tenant {
 		own, reason := canonicalTenant(e.Value)
-		if reason == "" && (bsondoc.HasKey(s.Insert, e.Key) || bsondoc.HasKey(s.Set, e.Key) || bsondoc.HasKey(s.Delete, e.Key)) {
+		if reason == "" &&
+			(bsondoc.HasKey(s.Insert, e.Key) || bsondoc.HasKey(s.Set, e.Key) || bsondoc.HasKey(s.Delete, e.Key)) {
 			reason = "is given in another part of the scope too: name it in Tenant only"
 		}
 		if reason != "" {
@@ -101,8 +102,11 @@ func (s Scope) checkCollections() error {
 func (s *scope) appliesWithin(of *scope) error {
 	for _, name := range s.only {
 		if of.model != "" && !of.known[name] {
-			return &ValueError{Field: "Scope.Collections", Value: name, Reason: "isn't a collection of the model " + of.model +
-				": correct the name, or give New the technique that uses the collection"}
+			return &ValueError{
+				Field: "Scope.Collections", Value: name,
+				Reason: "isn't a collection of the model " + of.model +
+					": correct the name, or give New the technique that uses the collection",
+			}
 		}
 	}
 	return nil

@@ -146,7 +146,8 @@ func (k ShardKey) keeps(w Write, filter bson.D) error {
 		for _, path := range k.Fields {
 			asked, said := conditionOn(filter, path)
 			v, _ := core.ValueAt(doc, path)
-			if said && !strings.HasPrefix(path, "_id") && bsondoc.IsEquality(asked) && !bsondoc.SameValue(bsondoc.EqualTo(asked), v) {
+			if said && !strings.HasPrefix(path, "_id") && bsondoc.IsEquality(asked) &&
+				!bsondoc.SameValue(bsondoc.EqualTo(asked), v) {
 				return k.refusedMove(path)
 			}
 		}
@@ -169,7 +170,8 @@ func (k ShardKey) keepsUpdate(update any, filter bson.D) error {
 		for _, e := range fields {
 			for _, path := range k.Fields {
 				asked, said := conditionOn(filter, path)
-				same := op.Key == "$set" && e.Key == path && said && bsondoc.IsEquality(asked) && bsondoc.SameValue(bsondoc.EqualTo(asked), e.Value)
+				same := op.Key == "$set" && e.Key == path && said && bsondoc.IsEquality(asked) &&
+					bsondoc.SameValue(bsondoc.EqualTo(asked), e.Value)
 				if core.Overlap(e.Key, path) && !same {
 					return k.refusedMove(path)
 				}

@@ -61,7 +61,8 @@ func (p Parts) WithDocs(collections ...*core.Docs) Parts {
 
 // documents returns the collections of WithDocs, and whether the parts have nothing else.
 func (p Parts) documents() (docs []*core.Docs, only bool) {
-	return p.docs, p.reactions == nil && p.indexes == nil && p.relations == nil && p.checks == nil && p.footprints == nil
+	return p.docs, p.reactions == nil && p.indexes == nil && p.relations == nil &&
+		p.checks == nil && p.footprints == nil
 }
 
 // Indexes returns the needed indexes.
@@ -112,7 +113,8 @@ func Entity[D, K any](c *Collection[D, K], indexes ...Index) Technique {
 	e := entity{NewParts(func() []Index { return slices.Clone(indexes) }, nil, nil, nil).WithDocs(c.Docs()), declOf(c)}
 	for _, i := range indexes {
 		if i.Collection != e.c.Name() {
-			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(), "pass it to the Entity of its own collection")
+			core.Fail("an index of "+i.Collection, "Entity of "+e.c.Name(),
+				"pass it to the Entity of its own collection")
 		}
 	}
 	return e

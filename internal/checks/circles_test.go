@@ -53,7 +53,8 @@ func TestModelLayers(t *testing.T) {
 	for from, list := range fileReferences(t, all[i], set, importer.ForCompiler(set, "gc", exportData(t))) {
 		for _, to := range list {
 			if own, other := layerOf(layers, from), layerOf(layers, to); other > own {
-				t.Errorf("model/%s (%s) refers to %s (%s), of a later layer", from, layers[own].name, to, layers[other].name)
+				t.Errorf("model/%s (%s) refers to %s (%s), of a later layer", from,
+					layers[own].name, to, layers[other].name)
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func TestCoverage(t *testing.T) {
 		case len(cases) == 0:
 			t.Errorf("%s returns a %s and has no case: register one in internal/checks", f.name, f.returns)
 		case f.mutable != "" && !slices.ContainsFunc(cases, func(c Case) bool { return c.From != nil }):
-			t.Errorf("%s is handed a %s and has no case with From: nothing tells whether it changes or keeps it", f.name,
+			t.Errorf("%s is handed a %s and has no case with From: nothing tells whether it changes or keeps it",
+				f.name,
 				f.mutable)
 		}
 	}
@@ -150,7 +151,8 @@ func generated(t types.Type, pkg string) string {
 			return ""
 		}
 		switch full := obj.Pkg().Path() + "." + obj.Name(); strings.TrimPrefix(full, modelPath+".") {
-		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "ChangeOf", "Check", "Job", "Stream", "Index",
+		case "Find", "Aggregate", "Modify", "Write", "MergeInto", "Plan", "Change", "ChangeOf", "Check",
+			"Job", "Stream", "Index",
 			"IndexSet", "Validation":
 			return "model." + obj.Name()
 		case geofieldPath + ".Within", geofieldPath + ".Nearest": // they show what they send

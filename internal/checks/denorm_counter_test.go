@@ -69,12 +69,14 @@ func newBook(s string) bson.D {
 
 func counterWrites() []Case {
 	itself := func(s string) any { return s }
-	of := func(method, reason string, id func(s string) any, call func(s string) model.ChangeOf[model.Stored[bson.D]]) Case {
-		return Case{
-			Method: "model.Store." + method, Reason: "denorm.Counter: " + reason, Make: func(s string) any { return call(s) },
-			State: asRead(func(s string) model.Change { return call(s).Change() }, counterStored(id)),
+	of :=
+		func(method, reason string, id func(s string) any, call func(s string) model.ChangeOf[model.Stored[bson.D]]) Case {
+			return Case{
+				Method: "model.Store." + method, Reason: "denorm.Counter: " + reason,
+				Make:  func(s string) any { return call(s) },
+				State: asRead(func(s string) model.Change { return call(s).Change() }, counterStored(id)),
+			}
 		}
-	}
 	set := func(reason string, field bson.E) Case {
 		return of("Set", reason, itself, func(s string) model.ChangeOf[model.Stored[bson.D]] {
 			return spannedStore.Set(s, bson.D{field})
@@ -110,7 +112,8 @@ func counterChecks() []Case {
 	check := tallied.Checks()[0]
 	return []Case{
 		{Method: "denorm.Counter.Recount", Reason: "if it holds what it held",
-			State: func(s string) any { return findings(check, drift(s))[0] }, From: func(s string) ([]any, func() any) {
+			State: func(s string) any { return findings(check, drift(s))[0] },
+			From: func(s string) ([]any, func() any) {
 				id := roomy(bson.D{{Key: "k", Value: s}})
 				return []any{id}, func() any { return tallied.Recount(id) }
 			}},
@@ -119,12 +122,21 @@ func counterChecks() []Case {
 			Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions",
 			Make: func(string) any { return spanned.Checks()[0] },
 		},
-		{Method: "denorm.Counter.Checks", Reason: "missing parents", Make: func(string) any { return tallied.Checks()[1] }},
-		{Method: "denorm.Counter.Checks", Reason: "mend if it holds what it held", From: func(s string) ([]any, func() any) {
-			found := findings(check, drift(s))
-			return []any{found}, func() any { return check.Mend(found) }
-		}},
-		{Method: "denorm.Counter.Indexes", Reason: "the reference", Make: func(string) any { return tallied.Indexes() }},
+		{
+			Method: "denorm.Counter.Checks", Reason: "missing parents",
+			Make: func(string) any { return tallied.Checks()[1] },
+		},
+		{
+			Method: "denorm.Counter.Checks", Reason: "mend if it holds what it held",
+			From: func(s string) ([]any, func() any) {
+				found := findings(check, drift(s))
+				return []any{found}, func() any { return check.Mend(found) }
+			},
+		},
+		{
+			Method: "denorm.Counter.Indexes", Reason: "the reference",
+			Make: func(string) any { return tallied.Indexes() },
+		},
 		{
 			Method: "denorm.Counter.Indexes", Reason: "with the extremes' fields",
 			Make: func(string) any { return spanned.Indexes() },

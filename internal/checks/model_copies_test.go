@@ -132,7 +132,10 @@ func alsoCases() []Case {
 	}
 	return []Case{
 		also("Change.Also", renaming.Change()), also("ChangeOf.Also", renaming),
-		{Method: "model.ChangeOf.Change", Reason: "of a read", State: anyState, Make: func(string) any { return renaming.Change() }},
+		{
+			Method: "model.ChangeOf.Change", Reason: "of a read", State: anyState,
+			Make: func(string) any { return renaming.Change() },
+		},
 		{
 			Method: "model.Change.Change", Reason: "itself", State: anyState,
 			Make: func(string) any { return renaming.Change().Change() },

@@ -11,7 +11,8 @@ import (
 
 var (
 	shelved = model.New("shelved",
-		denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"), denorm.CounterSpec{Count: "countOfBooks"}),
+		denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"),
+			denorm.CounterSpec{Count: "countOfBooks"}),
 		denorm.NewCopy(anything.Named("publishers"), anything, denorm.CopySpec{
 			KeyPath: "publisher_id",
 			Fields:  []denorm.Field{{From: "name", To: "publisher"}},
@@ -50,7 +51,9 @@ func storeCases() []Case {
 			}
 		}
 	book := func(s string) bson.D {
-		return roomy(bson.D{{Key: "_id", Value: s + "0"}, {Key: "publisher_id", Value: s + "2"}, {Key: "title", Value: s}})
+		return roomy(bson.D{
+			{Key: "_id", Value: s + "0"}, {Key: "publisher_id", Value: s + "2"}, {Key: "title", Value: s},
+		})
 	}
 	field := func(path string) func(s string) bson.D {
 		return func(s string) bson.D { return roomy(bson.D{{Key: path, Value: s + "2"}}) }
@@ -108,12 +111,13 @@ func storeCases() []Case {
 			func(in bson.D, s string) model.ChangeOf[model.Stored[bson.D]] {
 				return bookStore.SetOne(bson.D{{Key: "publisher", Value: s}}, in)
 			}),
-		of("EditOne", "of a publisher", stored, field("title"), func(in bson.D, s string) model.ChangeOf[model.Stored[bson.D]] {
-			return bookStore.EditOne(bson.D{{Key: "publisher", Value: s}}, func(d *bson.D) error {
-				*d = append(*d, in...)
-				return nil
-			})
-		}),
+		of("EditOne", "of a publisher", stored, field("title"),
+			func(in bson.D, s string) model.ChangeOf[model.Stored[bson.D]] {
+				return bookStore.EditOne(bson.D{{Key: "publisher", Value: s}}, func(d *bson.D) error {
+					*d = append(*d, in...)
+					return nil
+				})
+			}),
 		of("DeleteOne", "of a publisher", stored, book, func(_ bson.D, s string) model.ChangeOf[model.Stored[bson.D]] {
 			return bookStore.DeleteOne(bson.D{{Key: "publisher", Value: s}, {Key: "pages", Value: 300}})
 		}),

@@ -86,9 +86,10 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(prices), err
 	}, "[10 20]"},
 	"model.Aggregate.All": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(listed(tenantWrites.Load(nil, 0).All(ctx, db)), func(l relate.Loaded[tenantAuthor, tenantBook]) string {
-			return fmt.Sprint(l.Parent.ID, len(l.Children))
-		})
+		return ids(listed(tenantWrites.Load(nil, 0).All(ctx, db)),
+			func(l relate.Loaded[tenantAuthor, tenantBook]) string {
+				return fmt.Sprint(l.Parent.ID, len(l.Children))
+			})
 	}, "my author2"},
 	"model.Aggregate.Each": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(tenantBooks.Aggregate(mongo.Pipeline{{{Key: "$unionWith", Value: "books"}}}).Each(ctx, db), bookID)
@@ -111,7 +112,9 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(errors.Is(err, model.ErrNotFound)), nil
 	}, "true"},
 	"model.Write.Run": {func(ctx context.Context, db model.DB) (string, error) {
-		_, err := tenantBooks.Update("their 1", bson.D{{Key: "$set", Value: bson.D{{Key: "price", Value: 1}}}}).Run(ctx, db)
+		_, err := tenantBooks.Update("their 1", bson.D{{
+			Key: "$set", Value: bson.D{{Key: "price", Value: 1}},
+		}}).Run(ctx, db)
 		return fmt.Sprint(errors.Is(err, model.ErrNotFound)), nil
 	}, "true"},
 	"model.Plan.Run": {func(ctx context.Context, db model.DB) (string, error) {
@@ -182,7 +185,9 @@ var tenantRuns = map[string]struct {
 		var read []string
 		for _, id := range []string{"my 1", "their 1"} {
 			_, _, err := model.ChangeOf[tenantBook]{
-				Read:   func(ctx context.Context, db model.DB) (tenantBook, error) { return tenantBooks.ByID(id).One(ctx, db) },
+				Read: func(ctx context.Context, db model.DB) (tenantBook, error) {
+					return tenantBooks.ByID(id).One(ctx, db)
+				},
 				Decide: func(tenantBook) (model.Plan, error) { return model.Plan{}, nil },
 			}.Run(ctx, db)
 			read = append(read, fmt.Sprint(err == nil))
@@ -281,7 +286,9 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(first), err
 	}, "2"},
 	"relate.Join.Load": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(listed(tenantJoin.Load(ctx, db, []tenantAuthor{{ID: "my author", Books: []string{"my 1", "their 1"}}})),
+		return ids(listed(tenantJoin.Load(ctx, db, []tenantAuthor{{
+			ID: "my author", Books: []string{"my 1", "their 1"},
+		}})),
 			func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
 				return fmt.Sprint(len(j.Children), j.Missing)
 			})
@@ -352,7 +359,8 @@ var tenantRuns = map[string]struct {
 		return fmt.Sprint(n), err
 	}, "2"},
 	"geofield.Nearest.All": {func(ctx context.Context, db model.DB) (string, error) {
-		return ids(listed(tenantField.Nearest(louvre, geofield.NearestSpec{}, geofield.Mark{}, 10).All(ctx, db)), placeID)
+		return ids(listed(tenantField.Nearest(louvre, geofield.NearestSpec{}, geofield.Mark{},
+			10).All(ctx, db)), placeID)
 	}, "my 1, my 2"},
 	"geofield.Nearest.Each": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(tenantField.Nearest(louvre, geofield.NearestSpec{}, geofield.Mark{}, 10).Each(ctx, db), placeID)

@@ -20,7 +20,8 @@ func (m *embedding) checks() []model.Check {
 			Mend: found.MendRows(m.checkName(repeatedKeys), m.docs.Name(), m.mendRepeated),
 		},
 		over: over, trim: mongo.UpdateOneModel{Update: m.trimmed(m.path)},
-		null: null, empty: mongo.UpdateOneModel{Update: bson.D{{Key: "$set", Value: bson.D{{Key: m.path, Value: bson.A{}}}}}},
+		null:      null,
+		empty:     mongo.UpdateOneModel{Update: bson.D{{Key: "$set", Value: bson.D{{Key: m.path, Value: bson.A{}}}}}},
 		malformed: bson.D{{Key: "$or", Value: m.malformedAt(m.path)}},
 	})
 }
@@ -52,8 +53,9 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 	out := []model.Check{a.repeated}
 	if m.max > 0 {
 		c := model.Check{
-			Name: m.checkName(tooMany), Collection: name, Rule: fmt.Sprintf("%s has at most %d elements", m.path, m.max),
-			Pipeline: found.FindMatching(a.over), Tell: found.DescribeDocuments(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
+			Name: m.checkName(tooMany), Collection: name,
+			Rule: fmt.Sprintf("%s has at most %d elements", m.path, m.max), Pipeline: found.FindMatching(a.over),
+			Tell: found.DescribeDocuments(fmt.Sprintf("%s has more than %d elements", m.path, m.max)),
 		}
 		if m.keep != KeepDistinct {
 			c.Mend = found.MendMatching(c.Name, name, a.over,
@@ -62,8 +64,9 @@ func (m *embedding) checksOf(a arrayChecks) []model.Check {
 		out = append(out, c)
 	}
 	null := model.Check{
-		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null", Pipeline: found.FindMatching(a.null),
-		Tell: found.DescribeDocuments(m.path + " is null"),
+		Name: m.checkName(nullInstead), Collection: name, Rule: m.path + " isn't null",
+		Pipeline: found.FindMatching(a.null),
+		Tell:     found.DescribeDocuments(m.path + " is null"),
 	}
 	null.Mend = found.MendMatching(null.Name, name, a.null,
 		"some arrays repaired; the others are null, which the next check finds", a.empty)
@@ -92,7 +95,8 @@ func (m *embedding) repeated() mongo.Pipeline {
 		}}},
 		{{Key: "$match", Value: bson.D{{Key: "times", Value: bson.D{{Key: "$gt", Value: 1}}}}}},
 		{{Key: "$project", Value: bson.D{
-			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "key", Value: "$_id.key"}, {Key: "times", Value: 1},
+			{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "key", Value: "$_id.key"},
+			{Key: "times", Value: 1},
 		}}},
 		{{Key: "$sort", Value: bson.D{{Key: "id", Value: 1}, {Key: "key", Value: 1}}}},
 	}
@@ -214,7 +218,10 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 			Collection: m.docs.Name(), Index: model.IDIndex, Once: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(id)}}, m.holds(key)),
-				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key)}}}}},
+				Update: mongo.Pipeline{{{
+					Key:   "$set",
+					Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key)}},
+				}}},
 			},
 		})
 	}

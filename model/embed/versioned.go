@@ -98,7 +98,8 @@ type versioning struct {
 //   - paths overlap, or Keep is negative
 func NewVersioned[D, K any](c *model.Collection[D, K], spec VersionedSpec) *Versioned[D, K] {
 	out := &Versioned[D, K]{v: newVersioning(c.Docs(), spec)}
-	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs()).WithReactions(out.v.reactions)
+	out.Parts = model.NewParts(nil, nil, out.v.checks, out.v.footprints).WithDocs(c.Docs()).
+		WithReactions(out.v.reactions)
 	return out
 }
 
@@ -111,7 +112,8 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 	f := c.MustField(v.version)
 	switch {
 	case f.Arrays > 0:
-		place.Fail(fmt.Sprintf("the version %q is an array, or is in one", v.version), "name a field with a single number")
+		place.Fail(fmt.Sprintf("the version %q is an array, or is in one", v.version),
+			"name a field with a single number")
 	case f.NullParent() != "" || f.StoresNull():
 		place.Fail(fmt.Sprintf("the version %q can be stored as null, which $inc can't increase", v.version),
 			"declare it as a plain int64")
@@ -193,13 +195,19 @@ func (v *versioning) checks() []model.Check {
 	}
 	return []model.Check{{
 		Name: name, Collection: v.docs.Name(), Rule: v.version + " is a number or is missing",
-		Pipeline: found.FindMatching(v.malformed(), bson.E{Key: "type", Value: bson.D{{Key: "$type", Value: "$" + v.version}}}),
+		Pipeline: found.FindMatching(v.malformed(), bson.E{
+			Key:   "type",
+			Value: bson.D{{Key: "$type", Value: "$" + v.version}},
+		}),
 		Tell: found.DescribeRows(func(r row, f *model.Finding) {
 			f.ID, f.Problem = r.ID, fmt.Sprintf("%s is of type %s", v.version, r.Type)
 		}),
 		Mend: found.MendMatching(name, v.docs.Name(), v.malformed(),
-			"some documents repaired; the others still have no version, which the next check finds", mongo.UpdateOneModel{
-				Update: mongo.Pipeline{mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000))))},
+			"some documents repaired; the others still have no version, which the next check finds",
+			mongo.UpdateOneModel{
+				Update: mongo.Pipeline{
+					mql.Set(mql.E(v.version, mql.Op("$multiply", mql.Op("$toLong", "$$NOW"), int64(1000)))),
+				},
 			}),
 	}}
 }
@@ -220,7 +228,8 @@ const noToken = "is the zero ObjectID: pass bson.NewObjectID() as the operation'
 func (v *versioning) checkOp(op bson.ObjectID) error {
 	switch {
 	case v.ops == "" && !op.IsZero():
-		return v.docs.Refuse("token", op, "can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
+		return v.docs.Refuse("token", op,
+			"can't be stored: name a field in VersionedSpec.Tokens, or pass the zero ObjectID")
 	case v.ops != "" && op.IsZero():
 		return v.docs.Refuse(v.ops, nil, noToken)
 	}

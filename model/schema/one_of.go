@@ -45,7 +45,8 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 	n.tag, n.variants = tag, nil
 	for _, v := range variants {
 		if slices.ContainsFunc(n.variants, func(old *variant) bool { return old.tag == v.tag }) {
-			b.refuse(path, "the variants have the tag "+model.Shell(v.tag)+" twice", "give each variant a tag of its own")
+			b.refuse(path, "the variants have the tag "+model.Shell(v.tag)+" twice",
+				"give each variant a tag of its own")
 		}
 		n.variants = append(n.variants, &variant{v.tag, b.variant(n, path, tag, v)})
 	}
@@ -70,7 +71,10 @@ func (b *builder) variant(n *node, path, tag string, v Variant) *node {
 	for _, f := range v.fields {
 		f.apply(own, out)
 	}
-	told := &node{types: []string{"string"}, enum: []bson.RawValue{own.value(place{path: rawdoc.JoinPath(path, tag)}, v.tag)}}
+	told := &node{
+		types: []string{"string"},
+		enum:  []bson.RawValue{own.value(place{path: rawdoc.JoinPath(path, tag)}, v.tag)},
+	}
 	if i := slices.IndexFunc(out.fields, func(p *property) bool { return p.name == tag }); i >= 0 {
 		out.fields[i].node = told
 	} else {

@@ -57,8 +57,8 @@ func (c *Set) Drop(x *Cursor) {
 	delete(c.busy, x.ID)
 }
 
-// Kill removes the cursors for which the function returns true, and interrupts commands that have taken some of them. It
-// returns the number of these cursors.
+// Kill removes the cursors for which the function returns true, and interrupts commands that have taken some of them.
+// It returns the number of these cursors.
 func (c *Set) Kill(which func(*Cursor) bool) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -11,8 +11,8 @@
 //  4. If Hit returns a [Failure], the engine does what it says: waits, closes the connection, returns an error. This
 //     package does none of it.
 //
-// A Failure never changes, so that a command can use it while another client configures the fail point again. Fail points
-// other than the three constants are refused by name.
+// A Failure never changes, so that a command can use it while another client configures the fail point again. Fail
+// points other than the three constants are refused by name.
 package failpoint
 
 import (

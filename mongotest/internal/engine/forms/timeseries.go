@@ -28,14 +28,17 @@ func ReadSeries(a *args.Reader) (*store.Series, bson.D) {
 		return nil, nil
 	}
 	part := &args.Reader{Place: "create.timeseries", Doc: d}
-	a.Fail(part.CheckKnown([]string{"timeField", "metaField", "granularity", "bucketMaxSpanSeconds", "bucketRoundingSeconds"}))
+	a.Fail(part.CheckKnown([]string{
+		"timeField", "metaField", "granularity", "bucketMaxSpanSeconds", "bucketRoundingSeconds",
+	}))
 	part.Require("timeField")
 	s := &store.Series{Time: part.Text("timeField"), Meta: part.Text("metaField")}
 	shown := bson.D{{Key: "timeField", Value: s.Time}}
 	switch {
 	case part.Err != nil:
 	case !isTopLevel(s.Time), part.Has("metaField") && !isTopLevel(s.Meta):
-		part.Fail(mongoerr.New(mongoerr.InvalidOptions, "'timeField' and 'metaField' must be names of top-level fields"))
+		part.Fail(mongoerr.New(mongoerr.InvalidOptions,
+			"'timeField' and 'metaField' must be names of top-level fields"))
 	case s.Meta == "_id", s.Meta == s.Time:
 		part.Fail(mongoerr.New(mongoerr.InvalidOptions, "'metaField' cannot be '_id' or the same as 'timeField'"))
 	case s.Meta != "":
@@ -61,9 +64,11 @@ func readSpan(a *args.Reader) bson.D {
 		return nil
 	case given && (span < 1 || span > maxSpan || span != rounding):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
-			"'bucketMaxSpanSeconds' and 'bucketRoundingSeconds' must both be set, be equal, and be between 1 and %d", maxSpan))
+			"'bucketMaxSpanSeconds' and 'bucketRoundingSeconds' must both be set, be equal, and be between 1 and %d",
+			maxSpan))
 	case given && granularity != "":
-		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'granularity' cannot be set together with 'bucketMaxSpanSeconds'"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
+			"'granularity' cannot be set together with 'bucketMaxSpanSeconds'"))
 	case given:
 		return bson.D{
 			{Key: "bucketRoundingSeconds", Value: int32(rounding)},

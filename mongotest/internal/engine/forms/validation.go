@@ -32,7 +32,8 @@ var validationOptions = []string{"validator", "validationLevel", "validationActi
 // collation.
 func ReadValidation(a *args.Reader, by *collation.Collator) (Validation, error) {
 	v := Validation{
-		validator: a.Document("validator"), level: a.Text("validationLevel"), action: a.Text("validationAction"), by: by,
+		validator: a.Document("validator"), level: a.Text("validationLevel"),
+		action: a.Text("validationAction"), by: by,
 	}
 	for _, name := range validationOptions {
 		if x, ok := a.Get(name); ok {
@@ -72,8 +73,8 @@ func (v Validation) Merge(options bson.D, by *collation.Collator) (Validation, e
 	return ReadValidation(&args.Reader{Place: "collMod", Doc: merged}, by)
 }
 
-// Replace returns a collection's options with this validation in place of the old one. As collMod writes them, they have
-// the level and the action, and no empty validator.
+// Replace returns a collection's options with this validation in place of the old one. As collMod writes them, they
+// have the level and the action, and no empty validator.
 func (v Validation) Replace(old bson.D) bson.D {
 	out := RemoveOptions(old, validationOptions...)
 	if len(v.validator) > 0 {

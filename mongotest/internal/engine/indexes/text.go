@@ -48,7 +48,8 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 	case version < 1 || version > 3:
 		return newIndexError("bad textIndexVersion: %d", version)
 	case version != 3:
-		return mongoerr.New(mongoerr.NotImplemented, "textIndexVersion %d isn't implemented by the embedded engine", version)
+		return mongoerr.New(mongoerr.NotImplemented,
+			"textIndexVersion %d isn't implemented by the embedded engine", version)
 	}
 	x.Override = override
 	shown := bson.D{}
@@ -128,7 +129,8 @@ func readWeights(a *args.Reader, weights map[string]int32) error {
 		}
 		n, ok := bsonval.TruncInt64(f.Value)
 		if !ok || n <= 0 || n >= maxWeight {
-			return newIndexError("text index weight must be in the exclusive interval (0,100000) but found: %s", store.Show(f.Value))
+			return newIndexError("text index weight must be in the exclusive interval (0,100000) but found: %s",
+				store.Show(f.Value))
 		}
 		if f.Key == "" || f.Key != everyField && (strings.HasPrefix(f.Key, "$") || strings.HasPrefix(f.Key, ".") ||
 			strings.HasSuffix(f.Key, ".") || strings.Contains(f.Key, "..") || strings.Contains(f.Key, ".$")) {
