@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 )
@@ -287,5 +288,25 @@ func TestChangeDecide(t *testing.T) {
 		if _, err := c.Plan(t.Context(), nil); err == nil {
 			t.Errorf("%s: planned", reason)
 		}
+	}
+}
+
+// Read and Plan decide a write, so they read at the primary.
+func TestChangeReadsAtPrimary(t *testing.T) {
+	db := (&mongo.Client{}).Database("none")
+	decides := false
+	c := model.ChangeOf[int]{
+		Read: func(ctx context.Context, _ model.DB) (int, error) {
+			decides = runctx.Decides(ctx)
+			return 0, nil
+		},
+		Decide: func(int) (model.Plan, error) { return model.Plan{}, nil },
+	}.Change()
+	if _, err := c.Read(t.Context(), db); err != nil || !decides {
+		t.Errorf("Read: %v, at the primary: %v", err, decides)
+	}
+	decides = false
+	if _, err := c.Plan(t.Context(), db); err != nil || !decides {
+		t.Errorf("Plan: %v, at the primary: %v", err, decides)
 	}
 }
