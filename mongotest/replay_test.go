@@ -102,7 +102,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// Whatever a client does is replayed: cursors, errors, what it generates, and what the server generates.
+// Whatever a client does is replayed: cursors, errors, what it generates, and what the server generates. Every case has a
+// database of its own: FerretDB once deleted nothing in a collection whose name had just been dropped.
 func TestReplay(t *testing.T) {
 	ctx := context.Background()
 	tests := []struct {
@@ -111,7 +112,7 @@ func TestReplay(t *testing.T) {
 		opts []mongotest.Option
 	}{
 		{"documents and cursors", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").Collection("orders")
+			coll := client.Database("replayed_cursors").Collection("orders")
 			for n := range 5 {
 				res, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: n}, {Key: "f", Value: 1.0}, {Key: "l", Value: int64(1)}})
 				must(t, err)
@@ -142,7 +143,7 @@ func TestReplay(t *testing.T) {
 			must(t, cursor.Close(ctx)) // a killCursors
 		}, nil},
 		{"errors", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").Collection("orders")
+			coll := client.Database("replayed_errors").Collection("orders")
 			_, err := coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}})
 			must(t, err)
 			if _, err = coll.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); !mongo.IsDuplicateKeyError(err) {
@@ -155,7 +156,7 @@ func TestReplay(t *testing.T) {
 			}
 		}, nil},
 		{"ids of the server", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").Collection("orders")
+			coll := client.Database("replayed_ids").Collection("orders")
 			res, err := coll.UpdateOne(ctx, bson.D{{Key: "n", Value: 1}},
 				bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: 1}}}}, options.UpdateOne().SetUpsert(true))
 			must(t, err)
@@ -166,7 +167,7 @@ func TestReplay(t *testing.T) {
 			}
 		}, nil},
 		{"unacknowledged", func(t testing.TB, client *mongo.Client) {
-			coll := client.Database("replayed").
+			coll := client.Database("replayed_unacknowledged").
 				Collection("orders", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
 			_, err := coll.InsertOne(ctx, bson.D{{Key: "n", Value: 1}})
 			must(t, err)
@@ -174,7 +175,7 @@ func TestReplay(t *testing.T) {
 		{"maxTimeMS", func(t testing.TB, client *mongo.Client) {
 			short, cancel := context.WithTimeout(ctx, time.Second)
 			defer cancel()
-			_, err := client.Database("replayed").Collection("orders").CountDocuments(short, bson.D{})
+			_, err := client.Database("replayed_times").Collection("orders").CountDocuments(short, bson.D{})
 			must(t, err)
 		}, nil},
 	}
