@@ -194,3 +194,68 @@ func TestClientBulkWriteLarge(t *testing.T) {
 	same(t, "totals", reply.totals(), "errors 1, inserted 0, matched 0, modified 0, upserted 0, deleted 1000")
 	same(t, "results", len(reply.Cursor.FirstBatch), 1)
 }
+
+// pizzas stores the collections of the page https://www.mongodb.com/docs/manual/reference/command/bulkWrite/.
+func pizzas(t *testing.T) *mongo.Database {
+	t.Helper()
+	client, _ := start(t)
+	db := client.Database("test")
+	insert(t, db.Collection("pizzas"), `{"_id":0,"type":"pepperoni","size":"small","price":4}`,
+		`{"_id":1,"type":"cheese","size":"medium","price":7}`, `{"_id":2,"type":"vegan","size":"large","price":8}`)
+	insert(t, db.Collection("pizzaOrders"),
+		`{"_id":0,"type":"pepperoni","number":5,"orderDate":{"$date":"2023-01-15T12:00:00Z"}}`,
+		`{"_id":1,"type":"cheese","number":15,"orderDate":{"$date":"2023-01-23T11:12:32Z"}}`,
+		`{"_id":2,"type":"vegan","number":20,"orderDate":{"$date":"2023-03-20T10:01:12Z"}}`)
+	return db
+}
+
+// TestManualBulkWrite runs the examples of the manual's page reference/command/bulkWrite. The page was written for 7.2,
+// which has numErrors; since 7.3 it is nErrors, with the totals beside it.
+func TestManualBulkWrite(t *testing.T) {
+	for _, c := range []struct{ name, command, results, totals, pizzas, orders string }{
+		{"single namespace", `{"bulkWrite":1,"nsInfo":[{"ns":"test.pizzas"}],"ops":[
+			{"insert":0,"document":{"_id":4,"type":"sausage","size":"small","price":12}},
+			{"update":0,"filter":{"size":"medium"},"updateMods":{"$set":{"price":15}}},
+			{"delete":0,"filter":{"_id":2}}]}`,
+			`{"ok":1.0,"idx":0,"n":1} {"ok":1.0,"idx":1,"n":1,"nModified":1} {"ok":1.0,"idx":2,"n":1}`,
+			`errors 0, inserted 1, matched 1, modified 1, upserted 0, deleted 1`, "[0:4 1:15 4:12]", "[0 1 2]"},
+		{"multiple namespaces", `{"bulkWrite":1,"nsInfo":[{"ns":"test.pizzas"},{"ns":"test.pizzaOrders"}],"ops":[
+			{"insert":0,"document":{"_id":5,"type":"sausage","size":"small","price":12}},
+			{"insert":0,"document":{"_id":6,"type":"vegan cheese","size":"large","price":25}},
+			{"update":0,"filter":{"type":"cheese"},"updateMods":{"$set":{"price":15}}},
+			{"delete":0,"filter":{"price":{"$lt":7}}},
+			{"insert":1,"document":{"_id":3,"type":"sausage","number":7,"orderDate":{"$date":"2023-04-15T12:02:15Z"}}},
+			{"insert":1,"document":{"_id":4,"type":"vegan","number":16,"orderDate":{"$date":"2023-05-12T11:03:11Z"}}},
+			{"update":1,"filter":{"type":"cheese"},"updateMods":{"$set":{"number":50}}},
+			{"delete":1,"filter":{"_id":2}},
+			{"delete":1,"filter":{"orderDate":{"$lte":{"$date":"2023-03-15T00:00:00Z"}}}}]}`,
+			`{"ok":1.0,"idx":0,"n":1} {"ok":1.0,"idx":1,"n":1} {"ok":1.0,"idx":2,"n":1,"nModified":1} {"ok":1.0,"idx":3,"n":1} ` +
+				`{"ok":1.0,"idx":4,"n":1} {"ok":1.0,"idx":5,"n":1} {"ok":1.0,"idx":6,"n":1,"nModified":1} {"ok":1.0,"idx":7,"n":1} ` +
+				`{"ok":1.0,"idx":8,"n":1}`,
+			`errors 0, inserted 4, matched 2, modified 2, upserted 0, deleted 3`, "[1:15 2:8 5:12 6:25]", "[1 3 4]"},
+		{"operations with errors", `{"bulkWrite":1,"ordered":false,"nsInfo":[{"ns":"test.pizzas"}],"ops":[
+			{"insert":0,"document":{"_id":1,"type":"tomato","size":"small","price":12}},
+			{"insert":0,"document":{"_id":2,"type":"pepper","size":"small","price":12}},
+			{"update":0,"filter":{"size":"extra large"},"updateMods":{"$set":{"price":15}}},
+			{"delete":0,"filter":{"_id":8}}]}`,
+			duplicatePizza("0", "1") + duplicatePizza("1", "2") +
+				`{"ok":1.0,"idx":2,"n":0,"nModified":0} {"ok":1.0,"idx":3,"n":0}`,
+			`errors 2, inserted 0, matched 0, modified 0, upserted 0, deleted 0`, "[0:4 1:7 2:8]", "[0 1 2]"},
+	} {
+		db := pizzas(t)
+		var reply bulkReply
+		must(t, db.Client().Database("admin").RunCommand(ctx, doc(t, c.command)).Decode(&reply))
+		same(t, c.name+": results", reply.results(t), c.results)
+		same(t, c.name+": totals", reply.totals(), c.totals)
+		same(t, c.name+": pizzas", prices(t, db.Collection("pizzas")), c.pizzas)
+		var orders []int
+		must(t, db.Collection("pizzaOrders").Distinct(ctx, "_id", bson.D{}).Decode(&orders))
+		same(t, c.name+": orders", orders, c.orders)
+	}
+}
+
+func duplicatePizza(idx, id string) string {
+	return `{"ok":0.0,"idx":` + idx +
+		`,"code":11000,"errmsg":"E11000 duplicate key error collection: test.pizzas index: _id_ dup key: { _id: ` +
+		id + ` }","keyPattern":{"_id":1},"keyValue":{"_id":` + id + `},"n":0} `
+}

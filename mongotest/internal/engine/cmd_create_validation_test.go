@@ -150,3 +150,56 @@ func TestValidationErrorLarge(t *testing.T) {
 	got := details(`{"$expr":{"$divide":[1,"$n"]}}`, doc(t, `{"_id":2,"n":0}`))
 	same(t, "an error", got.Lookup("details", "reason").StringValue(), "failed to evaluate aggregation expression")
 }
+
+// TestManualSchema is the example of the manual's page core/schema-validation/specify-json-schema: an int where a
+// double is required.
+func TestManualSchema(t *testing.T) {
+	client, _ := start(t)
+	db := client.Database("test")
+	must(t, db.CreateCollection(ctx, "students", options.CreateCollection().SetValidator(doc(t, `{"$jsonSchema":{
+		"bsonType":"object","title":"Student Object Validation","required":["address","major","name","year"],"properties":{
+		"name":{"bsonType":"string","description":"'name' must be a string and is required"},
+		"year":{"bsonType":"int","minimum":2017,"maximum":3017,"description":"'year' must be an integer in [ 2017, 3017 ] and is required"},
+		"gpa":{"bsonType":["double"],"description":"'gpa' must be a double if the field exists"}}}}`))))
+	student := func(gpa any) bson.D {
+		return append(doc(t,
+			`{"name":"Alice","year":2019,"major":"History","address":{"city":"NYC","street":"33rd Street"}}`),
+			bson.E{Key: "gpa", Value: gpa})
+	}
+	_, err := db.Collection("students").InsertOne(ctx, student(int32(3)))
+	wantCode(t, "an int", err, 121)
+	var refused mongo.WriteException
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Document failed validation") {
+		t.Fatal(err)
+	}
+	same(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()),
+		`{"operatorName":"$jsonSchema",`+
+			`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties","propertiesNotSatisfied":[`+
+			`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists","details":[{"operatorName":"bsonType",`+
+			`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,"consideredType":"int"}]}]}]}`)
+	must1[*mongo.InsertOneResult](t)(db.Collection("students").InsertOne(ctx, student(3.0)))
+}
+
+// TestManualLevels is the example of the manual's page core/schema-validation/specify-validation-level.
+func TestManualLevels(t *testing.T) {
+	for level, code2 := range map[string]int{"strict": 121, "moderate": 0} {
+		client, _ := start(t)
+		contacts := client.Database("test").Collection("contacts")
+		insert(t, contacts, `{"_id":1,"name":"Anne","phone":"+1 555 123 456","city":"London","status":"Complete"}`,
+			`{"_id":2,"name":"Ivan","city":"Vancouver"}`)
+		must(t,
+			contacts.Database().
+				RunCommand(ctx, doc(t, `{"collMod":"contacts","validationLevel":"`+level+`","validator":{"$jsonSchema":{
+			"bsonType":"object","required":["phone","name"],"properties":{
+			"phone":{"bsonType":"string","description":"phone must be a string and is required"},
+			"name":{"bsonType":"string","description":"name must be a string and is required"}}}}}`)).Err())
+		_, err := contacts.UpdateByID(ctx, 1, doc(t, `{"$set":{"name":10}}`))
+		wantCode(t, level+", a document that was valid", err, 121)
+		_, err = contacts.UpdateByID(ctx, 2, doc(t, `{"$set":{"name":20}}`))
+		if code2 != 0 {
+			wantCode(t, level+", one that wasn't", err, code2)
+		} else if err != nil {
+			t.Errorf("%s, one that wasn't: %v", level, err)
+		}
+	}
+}

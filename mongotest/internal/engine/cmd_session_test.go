@@ -1,11 +1,16 @@
 package engine_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 )
 
 // $listLocalSessions tells of the sessions that commands came in, until they end or are too old.
@@ -47,4 +52,52 @@ func TestListLocalSessions(t *testing.T) {
 	if got := list(one); len(got) != 1 {
 		t.Errorf("%v after one was ended", got)
 	}
+}
+
+// TestManualTransaction is the example of the manual's page core/transactions-in-applications: the callback
+// API, over two databases.
+func TestManualTransaction(t *testing.T) {
+	client, _ := start(t)
+	foo, bar := client.Database("mydb1").Collection("foo"), client.Database("mydb2").Collection("bar")
+	insert(t, foo, `{"_id":0,"abc":0}`)
+	insert(t, bar, `{"_id":0,"xyz":0}`)
+	session := must1[*mongo.Session](t)(client.StartSession())
+	defer session.EndSession(ctx)
+	run := func(fail error) (any, error) {
+		return session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+			if _, err := foo.InsertOne(ctx, doc(t, `{"_id":1,"abc":1}`)); err != nil {
+				return nil, err
+			}
+			if _, err := bar.InsertOne(ctx, doc(t, `{"_id":1,"xyz":999}`)); err != nil {
+				return nil, err
+			}
+			return "Inserted into collections in different databases", fail
+		}, options.Transaction().SetReadConcern(readconcern.Local()).SetWriteConcern(writeconcern.Majority()))
+	}
+	if _, err := run(errBoom); !errors.Is(err, errBoom) {
+		t.Error(err)
+	}
+	wantAll(t, foo, `{"_id":0,"abc":0}`)
+	wantAll(t, bar, `{"_id":0,"xyz":0}`)
+	same(t, "result", must1[any](t)(run(nil)), "Inserted into collections in different databases")
+	wantAll(t, foo, `{"_id":0,"abc":0}`, `{"_id":1,"abc":1}`)
+	wantAll(t, bar, `{"_id":0,"xyz":0}`, `{"_id":1,"xyz":999}`)
+}
+
+// TestKillAllSessions holds that it ends open transactions.
+func TestKillAllSessions(t *testing.T) {
+	c := collection(t)
+	insert(t, c, `{"_id":1,"n":1}`)
+	s, tx := begin(t, c)
+	if err := set(tx, c, 1, 2); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Database().RunCommand(ctx, doc(t, `{"killAllSessions":[]}`)).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := set(ctx, c, 1, 3); err != nil {
+		t.Error(err)
+	}
+	wantTransient(t, "committing what was killed", s.CommitTransaction(ctx), 251)
+	wantAll(t, c, `{"_id":1,"n":3}`)
 }

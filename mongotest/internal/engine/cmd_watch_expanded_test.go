@@ -222,3 +222,31 @@ func classic(list []string) (out []string) {
 	}
 	return out
 }
+
+// TestManualUpdateEvent is the example of the manual's page reference/change-events/update, with and without
+// updateLookup.
+func TestManualUpdateEvent(t *testing.T) {
+	client, _ := start(t)
+	users := client.Database("engineering").Collection("users")
+	id := must1[bson.ObjectID](t)(bson.ObjectIDFromHex("58a4eb4a30c75625e00d2820"))
+	vacation := make(bson.A, 40)
+	for i := range vacation {
+		vacation[i] = i
+	}
+	must1[*mongo.InsertOneResult](t)(users.InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "name", Value: "Alice"},
+		{Key: "userName", Value: "alice123"}, {Key: "email", Value: "alice@mongodb.com"}, {Key: "phoneNumber", Value: "555"},
+		{Key: "team", Value: "replication"}, {Key: "vacation_time", Value: vacation}}))
+	plain, full := watch(t, users, quick()), watch(t, users, quick().SetFullDocument(options.UpdateLookup))
+	must1[*mongo.UpdateResult](t)(users.UpdateByID(ctx, id, stagesFrom(t,
+		`{"$set":{"email":"alice@10gen.com","vacation_time":{"$slice":["$vacation_time",36]}}}`, `{"$unset":"phoneNumber"}`)))
+	const key = `"ns":{"db":"engineering","coll":"users"},"documentKey":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"}},` +
+		`"updateDescription":{"updatedFields":{"email":"alice@10gen.com"},"removedFields":["phoneNumber"],` +
+		`"truncatedArrays":[{"field":"vacation_time","newSize":36}]}}`
+	wantEvents(t, "update", events(t, plain), `{"operationType":"update",`+key)
+	got := events(t, full)
+	if len(got) != 1 ||
+		!strings.Contains(got[0], `"fullDocument":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"},"name":"Alice","userName":`+
+			`"alice123","email":"alice@10gen.com","team":"replication"`) || !strings.HasSuffix(got[0], key) {
+		t.Errorf("updateLookup: %s", got)
+	}
+}

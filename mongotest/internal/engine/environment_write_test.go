@@ -140,3 +140,25 @@ func codeAndText(err error) string {
 	}
 	return fmt.Sprintf("%d %s", e.Code, e.Message)
 }
+
+// $merge upserts by $set, or by $setOnInsert: new fields come in the order of their names. What replaces keeps its
+// order.
+func TestMergeOrder(t *testing.T) {
+	for modes, want := range map[string][]string{
+		`{}`:                             {`{"_id":1,"z":0,"a":1,"c":3}`, `{"_id":2,"a":1,"c":3,"z":2}`},
+		`{"whenMatched":"keepExisting"}`: {`{"_id":1,"z":0}`, `{"_id":2,"a":1,"c":3,"z":2}`},
+		`{"whenMatched":"replace"}`:      {`{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`},
+		`{"whenMatched":[]}`:             {`{"_id":1,"z":0}`, `{"_id":2,"z":2,"c":3,"a":1}`},
+	} {
+		c := collection(t)
+		insert(t, c, `{"_id":1,"z":0}`)
+		insert(t, c.Database().Collection("from"), `{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`)
+		spec := append(bson.D{{Key: "into", Value: "things"}}, doc(t, modes)...)
+		must(t, c.Database().RunCommand(ctx, bson.D{{Key: "aggregate", Value: "from"}, {Key: "cursor", Value: bson.D{}},
+			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$merge", Value: spec}}}}}).Err())
+		if modes == `{}` {
+			want[0] = `{"_id":1,"z":2,"a":1,"c":3}`
+		}
+		wantAll(t, c, want...)
+	}
+}

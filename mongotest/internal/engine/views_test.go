@@ -3,6 +3,10 @@ package engine_test
 import (
 	"fmt"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 // TestViews makes views and reads from them in every way (https://www.mongodb.com/docs/manual/core/views/).
@@ -133,4 +137,27 @@ func TestViewsAreReadOnly(t *testing.T) {
 	runSteps(t, e, step{`{"create":"v21","viewOn":"v20"}`, `"code":165`}, step{`{"find":"v20"}`, ""},
 		step{`{"create":"v0","viewOn":"things"}`, ""},
 		step{`{"find":"v20"}`, `"code":165`}, step{`{"find":"v19"}`, `[{"_id":1}]`})
+}
+
+// Views and time series have no collation here. A view compares under that of the command, as what it reads does.
+func TestCollationOfViewsAndSeries(t *testing.T) {
+	client, _ := start(t)
+	db := client.Database("test")
+	fruit := fill(t, db, "fruit", "apple", "Apple", "pear")
+	wantCode(t, "a view's",
+		db.CreateView(t.Context(), "v", "fruit", bson.A{}, options.CreateView().SetCollation(insensitive)), 238)
+	wantCode(t, "a time series'",
+		db.CreateCollection(t.Context(), "s", options.CreateCollection().SetCollation(insensitive).
+			SetTimeSeriesOptions(options.TimeSeries().SetTimeField("at"))), 238)
+	must(t, db.CreateView(t.Context(), "v", "fruit", bson.A{}))
+	for _, c := range []*mongo.Collection{fruit, db.Collection("v")} {
+		n, err := c.CountDocuments(t.Context(), bson.D{{Key: "s", Value: "APPLE"}}, options.Count().SetCollation(insensitive))
+		if err != nil || n != 2 {
+			t.Errorf("%s: %d apples, %v", c.Name(), n, err)
+		}
+		cur, err := c.Find(t.Context(), bson.D{{Key: "s", Value: "APPLE"}}, options.Find().SetCollation(insensitive))
+		if got := foundIDs(t, cur, err); len(got) != 2 {
+			t.Errorf("%s: found %v", c.Name(), got)
+		}
+	}
 }

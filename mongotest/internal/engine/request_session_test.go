@@ -1,3 +1,5 @@
+// These tests send retryable writes again, and transactions with their numbers, as a driver does.
+
 package engine_test
 
 import (

@@ -1,3 +1,5 @@
+// These tests run transactions by several sessions: what each of them sees, and which commits and aborts fail.
+
 package engine_test
 
 import (
@@ -145,24 +147,6 @@ func TestTransactionConflicts(t *testing.T) {
 	insert(t, c, `{"_id":7,"k":7}`)
 	_, err = c.InsertOne(g, doc(t, `{"_id":8,"k":7}`))
 	wantTransient(t, "a unique key added since the begin", err, 112)
-}
-
-// TestKillAllSessions holds that it ends open transactions.
-func TestKillAllSessions(t *testing.T) {
-	c := collection(t)
-	insert(t, c, `{"_id":1,"n":1}`)
-	s, tx := begin(t, c)
-	if err := set(tx, c, 1, 2); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Database().RunCommand(ctx, doc(t, `{"killAllSessions":[]}`)).Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := set(ctx, c, 1, 3); err != nil {
-		t.Error(err)
-	}
-	wantTransient(t, "committing what was killed", s.CommitTransaction(ctx), 251)
-	wantAll(t, c, `{"_id":1,"n":3}`)
 }
 
 // TestTransactionDuplicate holds that a duplicate key aborts the transaction.

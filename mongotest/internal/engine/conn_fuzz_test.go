@@ -1,3 +1,5 @@
+// This test sends sequences of commands and broken messages by several connections.
+
 package engine
 
 import (

@@ -1,3 +1,13 @@
+// These tests let transactions and writes outside transactions meet on one unique key in every order. A schedule is a
+// list of moves such as "B1 I1 D0 C1": transaction 1 begins, transaction 1 inserts, a write outside transactions
+// deletes, transaction 1 commits. A model of WiredTiger's snapshot isolation says what each move gives:
+//   - an insert of a key that the snapshot shows is a duplicate key;
+//   - an insert of a key that others added since the snapshot, or hold in an open transaction, is a write conflict,
+//     even if they have deleted it again (the key of _id is marked by a delete too, those of other unique indexes only
+//     by an insert);
+//   - an update or delete of a document that the snapshot shows is a write conflict if others changed it since;
+//   - what the snapshot doesn't show is not matched.
+
 package engine_test
 
 import (
@@ -13,16 +23,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
-
-// Transactions and writes outside transactions meet on one unique key in every order. A schedule is a list of moves
-// such as "B1 I1 D0 C1": transaction 1 begins, transaction 1 inserts, a write outside transactions deletes, transaction
-// 1 commits. A model of WiredTiger's snapshot isolation says what each move gives:
-//   - an insert of a key that the snapshot shows is a duplicate key;
-//   - an insert of a key that others added since the snapshot, or hold in an open transaction, is a write conflict,
-// even if they have
-//     deleted it again (the key of _id is marked by a delete too, those of other unique indexes only by an insert);
-//   - an update or delete of a document that the snapshot shows is a write conflict if others changed it since;
-//   - what the snapshot doesn't show is not matched.
 
 // A keyModel is the history of one unique key.
 type keyModel struct {

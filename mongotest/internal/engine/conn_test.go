@@ -1,3 +1,5 @@
+// These tests write to connections what no client should, and end connections in the middle of work.
+
 package engine_test
 
 import (
@@ -18,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine"
 )
@@ -249,4 +252,41 @@ func TestDisconnect(t *testing.T) {
 		t.Errorf("a write waited %v", d)
 	}
 	same(t, "stored", stored(t, c), []int{3})
+}
+
+// TestUnacknowledged writes without waiting for a reply. The ping on the only
+// connection comes after the write.
+func TestUnacknowledged(t *testing.T) {
+	client, _ := start(t, options.Client().SetMaxPoolSize(1))
+	quiet := client.Database("test").
+		Collection("things", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
+	if _, err := quiet.InsertOne(ctx, doc(t, `{"_id":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Ping(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	wantAll(t, client.Database("test").Collection("things"), `{"_id":1}`)
+}
+
+// TestMalformed sends what is no message: the connection ends, the engine
+// doesn't.
+func TestMalformed(t *testing.T) {
+	client, e := start(t)
+	for _, b := range []string{"GET / HTTP/1.1\r\n\r\n", "\x10\x00\x00\x00aaaabbbb\xdd\x07\x00\x00"} {
+		conn, err := e.Dial(ctx, "tcp", "engine.local:27017")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte(b)); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := conn.Read(make([]byte, 10)); err != io.EOF {
+			t.Errorf("%q: read %d bytes, %v", b, n, err)
+		}
+		conn.Close()
+	}
+	if err := client.Ping(ctx, nil); err != nil {
+		t.Error(err)
+	}
 }

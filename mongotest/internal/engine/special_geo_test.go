@@ -1,3 +1,5 @@
+// These tests hold filters and stages that look for places, and their indexes.
+
 package engine_test
 
 import (

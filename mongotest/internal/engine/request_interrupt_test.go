@@ -1,8 +1,9 @@
+// These tests interrupt requests: their time is up, the engine is closed, or their client goes away.
+
 package engine_test
 
 import (
 	"context"
-	"fmt"
 	"runtime"
 	"strings"
 	"testing"
@@ -89,10 +90,6 @@ var endless = map[string]string{
 	"a validator": `{"insert":"checked","documents":[{"_id":1}]}`,
 }
 
-func aggregateOf(stages ...string) string {
-	return `{"aggregate":"things","pipeline":[` + strings.Join(stages, ",") + `],"cursor":{}}`
-}
-
 // lookups is a stage that joins the collection with itself so many times.
 func lookups(n int) string {
 	inner := ""
@@ -118,14 +115,6 @@ func endlessData(t testing.TB, db *mongo.Database) {
 	must(t,
 		db.CreateCollection(ctx, "checked",
 			options.CreateCollection().SetValidator(doc(t, `{"$expr":{"$eq":[1,`+nested+`]}}`))))
-}
-
-// runOn runs a command, on the database that it belongs to.
-func runOn(ctx context.Context, db *mongo.Database, command bson.D) error {
-	if command[0].Key == "bulkWrite" {
-		db = db.Client().Database("admin")
-	}
-	return db.RunCommand(ctx, command).Err()
 }
 
 // TestMaxTimeMS holds that every loop of a command sees that its time is up, and that nothing stays locked.
@@ -239,80 +228,6 @@ func TestWaitingInterrupted(t *testing.T) {
 	soon, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	must1[*mongo.InsertOneResult](t)(db.Collection("things").InsertOne(soon, bson.D{{Key: "_id", Value: "new"}}))
-}
-
-// slowCursor opens a cursor whose second batch takes years.
-func slowCursor(t *testing.T, e *engine.Engine, more string) (rawConn, int64) {
-	conn := dial(t, e)
-	reply := conn.run(t, `{"aggregate":"things","pipeline":[{"$sort":{"n":1}},`+
-		`{"$set":{"x":{"$cond":[{"$lt":["$n",5]},0,`+nested+`]}}}],"cursor":{"batchSize":5}`+more+`}`)
-	id := doc(t, reply)[0].Value.(bson.D)
-	for _, f := range id {
-		if f.Key == "id" {
-			return conn, f.Value.(int64)
-		}
-	}
-	t.Fatal(reply)
-	return conn, 0
-}
-
-// TestKillGetMore kills a cursor of which a batch is being made.
-func TestKillGetMore(t *testing.T) {
-	client, e := start(t)
-	endlessData(t, client.Database("test"))
-	for name, kill := range map[string]struct {
-		command string
-		code    string
-	}{
-		"killCursors": {`{"killCursors":"things","cursors":[%d]}`, `"code":237`},
-		"killSessions": {
-			command: `{"killSessions":[{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}]}`,
-			code:    `"code":11601`,
-		},
-		"killAllSessions": {`{"killAllSessions":[]}`, `"code":11601`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			session := `,"lsid":{"id":{"$binary":{"base64":"AAAAAAAAAAAAAAAAAAAAAA==","subType":"04"}}}`
-			conn, id := slowCursor(t, e, session)
-			ended := make(chan string)
-			go func() {
-				ended <- conn.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"%s}`, id, session))
-			}()
-			time.Sleep(30 * time.Millisecond)
-			killer := dial(t, e)
-			if busy := killer.run(t,
-				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy, `"code":36`) {
-				t.Errorf("another getMore: %s", busy)
-			}
-			killer.run(t, strings.Replace(kill.command, "%d", fmt.Sprintf(`{"$numberLong":"%d"}`, id), 1))
-			if got := <-ended; !strings.Contains(got, kill.code) {
-				t.Errorf("the getMore: %s, want %s", got, kill.code)
-			}
-			if again := conn.run(t,
-				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(again, `"code":43`) {
-				t.Errorf("the cursor is still there: %s", again)
-			}
-		})
-	}
-}
-
-// TestMaxTimeOfCursor holds that the maxTimeMS of the command that opens a cursor is the time of all its batches
-// together, in which the time between them doesn't count, and that an aggregation makes no more than it is asked for.
-func TestMaxTimeOfCursor(t *testing.T) {
-	client, e := start(t)
-	endlessData(t, client.Database("test"))
-	conn, id := slowCursor(t, e, `,"maxTimeMS":200`)
-	time.Sleep(300 * time.Millisecond)
-	if got := conn.run(t,
-		fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(got, `"code":50`) {
-		t.Errorf("the second batch: %s", got)
-	}
-	conn, id = slowCursor(t, e, `,"maxTimeMS":300`)
-	time.Sleep(400 * time.Millisecond)
-	got := conn.run(t, fmt.Sprintf(`{"killCursors":"things","cursors":[{"$numberLong":"%d"}]}`, id))
-	if !strings.Contains(got, `"cursorsNotFound":[]`) {
-		t.Errorf("the cursor has ended: %s", got)
-	}
 }
 
 // TestInterruptedInBubble closes an engine in a bubble, whose clock stands still as long as a command runs.

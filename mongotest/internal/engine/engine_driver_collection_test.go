@@ -1,3 +1,5 @@
+// These calls are a table of TestDriver, which tests the whole engine by the Go driver.
+
 package engine_test
 
 import (

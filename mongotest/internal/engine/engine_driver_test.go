@@ -1,8 +1,10 @@
+// These tests call every exported method of the Go driver on the whole engine. The tables of calls are in the files
+// engine_driver_*_test.go, one for each type of the driver.
+
 package engine_test
 
 import (
 	"errors"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -38,7 +40,7 @@ var driverTypes = []reflect.Type{
 // from 1 to 3.
 type driverTest = func(t *testing.T, c *mongo.Collection)
 
-// driverTests are the tables of the files driver_*_test.go together.
+// driverTests are the tables of the files engine_driver_*_test.go together.
 func driverTests() map[string]driverTest {
 	all := map[string]driverTest{}
 	for _, table := range []map[string]driverTest{
@@ -126,7 +128,7 @@ func TestDriverMethods(t *testing.T) {
 // driverCalls reads the tables' source: which entries call the method that is their key.
 func driverCalls(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob("driver*_test.go")
+	files, err := filepath.Glob("engine_driver*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,56 +158,6 @@ func driverCalls(t *testing.T) map[string]bool {
 		})
 	}
 	return calls
-}
-
-// must fails the test on an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// same compares what values print as.
-func same(t testing.TB, what string, got, want any) {
-	t.Helper()
-	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
-		t.Errorf("%s: got %s, want %s", what, g, w)
-	}
-}
-
-func byID(id any) bson.D { return bson.D{{Key: "_id", Value: id}} }
-
-// setN is the update that sets n.
-func setN(n int) bson.D {
-	return bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
-}
-
-// stored is the field n of each document, in the order of insertion.
-func stored(t testing.TB, c *mongo.Collection) []int {
-	t.Helper()
-	return numbers(t, must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{})))
-}
-
-// numbers is the field n of each document of a cursor.
-func numbers(t testing.TB, cur *mongo.Cursor) []int {
-	t.Helper()
-	var docs []struct{ N int }
-	must(t, cur.All(ctx, &docs))
-	list := make([]int, len(docs))
-	for i, d := range docs {
-		list[i] = d.N
-	}
-	return list
-}
-
-// must1 returns the first of two results, and fails the test on an error.
-func must1[T any](t testing.TB) func(T, error) T {
-	return func(v T, err error) T {
-		t.Helper()
-		must(t, err)
-		return v
-	}
 }
 
 var errBoom = errors.New("boom")

@@ -1,3 +1,5 @@
+// These tests hold which collation an index has, and which queries it then serves.
+
 package engine_test
 
 import (
@@ -275,5 +277,37 @@ func TestCollationIndexesAgree(t *testing.T) {
 				t.Fatalf("%v with the index of %v: %v, not %v", filter, specs[i], got, want)
 			}
 		}
+	}
+}
+
+// Indexes that compare no strings under a collation refuse one, a default one too, unless the simple one is named.
+// https://www.mongodb.com/docs/manual/reference/collation/
+func TestCollationOfOtherIndexes(t *testing.T) {
+	client, _ := start(t)
+	db := client.Database("test")
+	must(t, db.CreateCollection(t.Context(), "c", options.CreateCollection().SetCollation(insensitive)))
+	for _, c := range []struct {
+		reason string
+		keys   bson.D
+		by     *options.Collation
+		code   int
+	}{
+		{"text, by default", bson.D{{Key: "a", Value: "text"}}, nil, 67},
+		{"2d", bson.D{{Key: "a", Value: "2d"}}, insensitive, 67},
+		{"a wildcard", bson.D{{Key: "$**", Value: 1}}, nil, 238},
+		{"text, simple", bson.D{{Key: "a", Value: "text"}}, &options.Collation{Locale: "simple"}, 0},
+		{"a wildcard, simple", bson.D{{Key: "$**", Value: 1}}, &options.Collation{Locale: "simple"}, 0},
+		{"2dsphere, by default", bson.D{{Key: "g", Value: "2dsphere"}}, nil, 0},
+	} {
+		o := options.Index()
+		if c.by != nil {
+			o.SetCollation(c.by)
+		}
+		_, err := db.Collection("c").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: c.keys, Options: o})
+		if c.code == 0 {
+			must(t, err)
+			continue
+		}
+		wantCode(t, c.reason, err, c.code)
 	}
 }

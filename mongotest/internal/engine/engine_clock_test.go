@@ -1,3 +1,5 @@
+// This test reads the source of the engine and of the packages below it: which code asks for the real time.
+
 package engine_test
 
 import (

@@ -1,3 +1,5 @@
+// These tests hold filters by $text and their indexes.
+
 package engine_test
 
 import (

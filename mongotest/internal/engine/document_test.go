@@ -1,3 +1,5 @@
+// These tests hold which documents every writing command refuses to store, and what it changes in the others.
+
 package engine_test
 
 import (
@@ -7,108 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
-
-// runCode runs a command and returns its code, or that of its first write error.
-func runCode(t *testing.T, db *mongo.Database, command bson.D) int {
-	t.Helper()
-	rep, err := db.RunCommand(ctx, command).Raw()
-	if e, ok := err.(mongo.ServerError); ok {
-		return e.ErrorCodes()[0]
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", show(t, command), err)
-	}
-	list, _ := rep.Lookup("writeErrors").ArrayOK()
-	if values, _ := list.Values(); len(values) > 0 {
-		return int(values[0].Document().Lookup("code").Int32())
-	}
-	return 0
-}
-
-// Codes with which MongoDB refuses, seen on a MongoDB or read in its source.
-func TestServerCodes(t *testing.T) {
-	for _, c := range []struct {
-		command string
-		code    int
-	}{
-		{`{"update":"things","updates":[{"q":{},"u":[{"$foo":1}]}]}`, 40324},
-		{`{"findAndModify":"things","query":{"_id":1},"update":[{"$foo":1}]}`, 40324},
-		{`{"aggregate":"things","pipeline":[{"$merge":{"into":"others","whenMatched":[{"$foo":1}]}}],"cursor":{}}`, 40324},
-		{`{"update":"things","updates":[{"q":{},"u":[{"$match":{}}]}]}`, 72},
-		{`{"find":"things","projection":{"a":{"$foo":1}}}`, 31325},
-		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$foo":1}}}],"cursor":{}}`, 31325},
-		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$add":[{"$foo":1}]}}}],"cursor":{}}`, 168},
-		{`{"aggregate":"things","pipeline":[{"$set":{"a":{"$foo":1}}}],"cursor":{}}`, 168},
-		{`{"find":"things","filter":{"a":{"$size":-1}}}`, 2},
-		{`{"find":"things","filter":{"a":{"$size":"x"}}}`, 2},
-		{`{"find":"things","projection":{"a":1,"a.b":1}}`, 31249},
-		{`{"find":"things","projection":{"a.b":1,"a":1}}`, 31250},
-		{`{"find":"things","filter":{"$expr":{"$divide":[1,0]}}}`, 2},
-		{`{"aggregate":"nowhere","pipeline":[{"$project":{"a":{"$divide":[1,0]}}}],"cursor":{}}`, 2},
-		{
-			command: `{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,"i":1}}}}}}],"cursor":{}}`,
-			code:    241,
-		},
-
-		{`{"insert":"system.foo","documents":[{"_id":1}]}`, 73},
-		{`{"update":"system.foo","updates":[{"q":{},"u":{"$set":{"a":1}}}]}`, 73},
-		{`{"delete":"system.foo","deletes":[{"q":{},"limit":0}]}`, 73},
-		{`{"findAndModify":"system.foo","query":{},"remove":true}`, 73},
-		{`{"create":"system.foo"}`, 73},
-		{`{"createIndexes":"system.foo","indexes":[{"key":{"a":1},"name":"a"}]}`, 73},
-		{`{"aggregate":"things","pipeline":[{"$out":"system.foo"}],"cursor":{}}`, 17385},
-		{`{"aggregate":"things","pipeline":[{"$merge":"system.foo"}],"cursor":{}}`, 31319},
-		{`{"aggregate":"things","pipeline":[{"$out":{"db":"config","coll":"foo"}}],"cursor":{}}`, 31321},
-		{`{"aggregate":"things","pipeline":[{"$merge":{"into":{"db":"admin","coll":"foo"}}}],"cursor":{}}`, 31320},
-		{`{"find":"system.foo"}`, 0},
-
-		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
-		{`{"aggregate":"things","pipeline":[{"$merge":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
-		{`{"aggregate":"things","pipeline":[],"cursor":{},"readConcern":{"level":"linearizable"}}`, 0},
-		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"majority"}}`, 0},
-
-		{`{"collMod":"things","index":{"name":"*","hidden":true}}`, 27},
-
-		{`{"distinct":"things","key":"a","apiVersion":"1","apiStrict":true}`, 323},
-		{`{"distinct":"things","key":"a","apiVersion":"1"}`, 0},
-		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},
-		{`{"find":"things","showRecordId":false,"apiVersion":"1","apiStrict":true}`, 323},
-		{
-			command: `{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`,
-			code:    323,
-		},
-		{`{"aggregate":"things","pipeline":[{"$indexStats":{}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
-		{
-			command: `{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
-			code:    323,
-		},
-		{
-			command: `{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things","pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
-			code:    323,
-		},
-		{`{"aggregate":"things","pipeline":[{"$collStats":{"count":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 0},
-		{`{"ping":1,"apiStrict":true}`, 4886600},
-		{`{"ping":1,"apiVersion":"2"}`, 322},
-	} {
-		coll := collection(t)
-		insert(t, coll, `{"_id":1,"a":1}`)
-		if got := runCode(t, coll.Database(), doc(t, c.command)); got != c.code {
-			t.Errorf("%s: code %d, want %d", c.command, got, c.code)
-		}
-	}
-}
-
-// An unknown stage fails the command, after the statements before it.
-func TestUnknownUpdateStage(t *testing.T) {
-	c := collection(t)
-	insert(t, c, `{"_id":1}`)
-	err := c.Database().
-		RunCommand(ctx,
-			doc(t,
-				`{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},"u":[{"$foo":1}]}]}`)).Err()
-	wantCode(t, "the command", err, 40324)
-	wantAll(t, c, `{"_id":1,"a":1}`)
-}
 
 // What grows past 16 MiB is refused by what made it.
 func TestTooLarge(t *testing.T) {
@@ -267,27 +167,5 @@ func TestDollarNames(t *testing.T) {
 		if x.want != "" {
 			wantAll(t, c, x.want)
 		}
-	}
-}
-
-// $merge upserts by $set, or by $setOnInsert: new fields come in the order of their names. What replaces keeps its
-// order.
-func TestMergeOrder(t *testing.T) {
-	for modes, want := range map[string][]string{
-		`{}`:                             {`{"_id":1,"z":0,"a":1,"c":3}`, `{"_id":2,"a":1,"c":3,"z":2}`},
-		`{"whenMatched":"keepExisting"}`: {`{"_id":1,"z":0}`, `{"_id":2,"a":1,"c":3,"z":2}`},
-		`{"whenMatched":"replace"}`:      {`{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`},
-		`{"whenMatched":[]}`:             {`{"_id":1,"z":0}`, `{"_id":2,"z":2,"c":3,"a":1}`},
-	} {
-		c := collection(t)
-		insert(t, c, `{"_id":1,"z":0}`)
-		insert(t, c.Database().Collection("from"), `{"_id":1,"z":2,"c":3,"a":1}`, `{"_id":2,"z":2,"c":3,"a":1}`)
-		spec := append(bson.D{{Key: "into", Value: "things"}}, doc(t, modes)...)
-		must(t, c.Database().RunCommand(ctx, bson.D{{Key: "aggregate", Value: "from"}, {Key: "cursor", Value: bson.D{}},
-			{Key: "pipeline", Value: bson.A{bson.D{{Key: "$merge", Value: spec}}}}}).Err())
-		if modes == `{}` {
-			want[0] = `{"_id":1,"z":2,"a":1,"c":3}`
-		}
-		wantAll(t, c, want...)
 	}
 }
