@@ -1,3 +1,5 @@
+// This test holds mongotest/OPERATORS.md, the list of the whole engine's operators.
+
 package operators
 
 import (

@@ -1,3 +1,5 @@
+// This test sends single commands to the whole engine.
+
 package differ
 
 import (

@@ -1,3 +1,5 @@
+// This file reads and writes the files of cases in testdata.
+
 package operators
 
 import (

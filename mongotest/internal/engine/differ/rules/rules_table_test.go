@@ -1,3 +1,5 @@
+// This test holds DIFFERENCES.md, the table of the rules.
+
 package rules
 
 import (

@@ -1,3 +1,5 @@
+// This test compares the whole engine with a server, in random cases.
+
 package differ
 
 import (

@@ -2,13 +2,9 @@ package geo_test
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
-	"github.com/docmodel/docmodel/internal/mongoerr"
 	. "github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 )
 
@@ -129,117 +125,6 @@ func TestDistance(t *testing.T) {
 	} {
 		if got := parse(t, c.g).Distance(Point{}) / degree; math.Abs(got-c.want) > 1e-5 {
 			t.Errorf("%s: %v, want %v", c.reason, got, c.want)
-		}
-	}
-}
-
-func TestMalformed(t *testing.T) {
-	for _, c := range []struct{ reason, g, want string }{
-		{"no object", "1", "geo element must be an array or object: 1"},
-		{
-			reason: "another type", g: "{type: 'Circle', coordinates: [1, 1]}",
-			want: "Point must only contain numeric elements, instead got type string",
-		},
-		{"no coordinates", "{type: 'Point'}", "Point must be an array or object, instead got type missing"},
-		{
-			reason: "off the sphere", g: "{type: 'Point', coordinates: [181, 0]}",
-			want: "longitude/latitude is out of bounds, lng: 181 lat: 0",
-		},
-		{
-			reason: "a short line",
-			g:      "{type: 'LineString', coordinates: [[1, 1], [1, 1]]}",
-			want:   "GeoJSON LineString must have at least 2 vertices: [ [ 1, 1 ], [ 1, 1 ] ]",
-		},
-		{
-			reason: "an open ring",
-			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1]]]}",
-			want:   "Loop is not closed: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ] ]",
-		},
-		{
-			reason: "a ring of two",
-			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [0, 0]]]}",
-			want:   "Loop must have at least 3 different vertices: [ [ 0, 0 ], [ 1, 0 ], [ 0, 0 ] ]",
-		},
-		{"a ring that crosses itself", "{type: 'Polygon', coordinates: [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}",
-			"Loop is not valid: [ [ 0, 0 ], [ 1, 1 ], [ 1, 0 ], [ 0, 1 ], [ 0, 0 ] ] Edges 0 and 2 cross"},
-		{
-			reason: "a ring that touches itself",
-			g:      "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0], [0, 1], [0, 0]]]}",
-
-			want: "Loop is not valid: [ [ 0, 0 ], [ 1, 0 ], [ 1, 1 ], [ 0, 0 ], [ 0, 1 ], [ 0, 0 ] ] Duplicate " +
-				"vertices: 0 and 3",
-		},
-		{"no ring", "{type: 'Polygon', coordinates: []}", "Polygon has no loops."},
-		{"no points", "{type: 'MultiPoint', coordinates: []}", "MultiPoint coordinates must have at least 1 element"},
-		{"no lines", "{type: 'MultiLineString', coordinates: 1}", "MultiLineString coordinates must be an array"},
-		{
-			reason: "no geometries", g: "{type: 'GeometryCollection', geometries: []}",
-			want: "GeometryCollection geometries must have at least 1 element",
-		},
-		{
-			reason: "a collection in another",
-			g:      "{type: 'GeometryCollection', geometries: [{type: 'GeometryCollection', geometries: []}]}",
-
-			want: `GeometryCollections cannot be nested: { type: "GeometryCollection", geometries: [] }`,
-		},
-		{
-			reason: "an unknown system",
-			g:      "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: 'x'}}}",
-			want:   "Unknown CRS name: x",
-		},
-		{
-			reason: "strict winding",
-			g: "{type: 'Point', coordinates: [1, 1], crs: {type: 'name', properties: {name: '" + StrictCRS +
-				"'}}}",
-
-			want: "The CRS " + StrictCRS + " isn't implemented by the embedded engine",
-		},
-	} {
-		_, err := Parse(valuetest.Of(c.g))
-		x, ok := err.(*mongoerr.Error)
-		if !ok || x.Message != c.want {
-			t.Errorf("%s: %v\nwant %s", c.reason, err, c.want)
-		}
-	}
-	outside := "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0]], [[5, 5], [6, 5], [6, 6], [5, 5]]]}"
-	if _, err := Parse(valuetest.Of(outside)); mongoerr.CodeOf(err) != mongoerr.BadValue {
-		t.Errorf("a hole outside: %v", err)
-	}
-}
-
-// TestGrid holds that the cells of an area have every point in it.
-func TestGrid(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2))
-	random := func() Point { return Point{r.Float64()*360 - 180, math.Asin(r.Float64()*2-1) * 180 / math.Pi} }
-	areas := []string{
-		"{$centerSphere: [[10, 50], 0.3]}", "{$centerSphere: [[179, -80], 0.3]}", "{$centerSphere: [[0, 0], 2]}",
-		"{$centerSphere: [[-178, 3], 0.2]}", "{$geometry: " + square + "}", "{$geometry: " + dateline + "}",
-		"{$geometry: " + pole + "}", "{$geometry: " + several + "}",
-	}
-	for _, s := range areas {
-		spec := valuetest.Doc(s)
-		area, err := Areas[spec[0].Key](spec[0].Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var cells []Cells
-		for _, rect := range area.(Region).Rects() {
-			cells = append(cells, SphereGrid.CellsIn(rect)...)
-		}
-		for range 20000 {
-			p := random()
-			g, err := Parse(bson.A{p.X, p.Y})
-			if err != nil {
-				t.Fatal(err)
-			}
-			at := SphereGrid.CellsOf([]*Geometry{g})
-			covered := false
-			for _, c := range cells {
-				covered = covered || c.First <= at[0] && at[0] <= c.Last
-			}
-			if area.Contains(g) && !covered {
-				t.Fatalf("%v is in %s, and in none of its cells", p, s)
-			}
 		}
 	}
 }

@@ -1,3 +1,5 @@
+// This file runs a case's operator by the driver, and describes what comes of it.
+
 package operators
 
 import (

@@ -1,3 +1,5 @@
+// This test tries the names of all operators of MongoDB on the whole engine.
+
 package operators
 
 import (
