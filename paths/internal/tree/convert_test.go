@@ -1,10 +1,15 @@
 package tree_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
@@ -12,8 +17,6 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/pathstest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // convertKinds are all representations, with their default names, in one collection.
@@ -210,4 +213,82 @@ func TestConvertTenants(t *testing.T) {
 			}
 		}
 	})
+}
+
+// linksOnly is the tree of the same documents by their links alone.
+func linksOnly(k pathstest.Kind) *paths.Tree[pathstest.Category, string] {
+	return paths.NewParentTree(k.Docs, paths.TreeSpec{})
+}
+
+// cutLinks says that the links make the whole tree of a shape.
+func cutLinks(want string) func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+	return func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+		report, err := pathstest.Inspect(ctx, db, linksOnly(k))
+		if err != nil || len(report) > 0 {
+			return fmt.Errorf("%v, %w", report, err)
+		}
+		f, err := paths.NewForest(linksOnly(k).Dump(ctx, db), func(c pathstest.Category) string { return c.ID })
+		if err == nil && pathstest.Shape(f) != want {
+			err = fmt.Errorf("the links make %s, not %s", pathstest.Shape(f), want)
+		}
+		return err
+	}
+}
+
+// A conversion in place that is cut leaves the tree that it is converted from whole, and goes on when it is run again.
+func TestConvertCuts(t *testing.T) {
+	testkit.Parallel(t)
+	const all = "a(b(c d(e)) f) g(h)"
+	for _, k := range pathstest.CutKinds() {
+		if len(k.Fields) == 0 {
+			continue
+		}
+		pathstest.Cut{
+			Seed: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+				_, err := linksOnly(k).Load(pathstest.NodesOf(pathstest.Parse(all))).Run(ctx, db)
+				return err
+			},
+			Run: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+				_, err := paths.Convert(linksOnly(k), k.Tree).Run(ctx, db)
+				return err
+			},
+			Stays:  cutLinks(all),
+			Want:   pathstest.WantShape(all),
+			Server: "children nested",
+		}.Test(t, k)
+	}
+}
+
+// A drop that is cut leaves the links, and takes away the rest when it is run again.
+func TestDropCuts(t *testing.T) {
+	testkit.Parallel(t)
+	const all = "a(b(c d(e)) f) g(h)"
+	for _, k := range pathstest.CutKinds() {
+		if len(k.Fields) == 0 || k.Name == "direct" || k.Name == "direct gapped" { // which drop the same
+			continue
+		}
+		pathstest.Cut{
+			Seed: pathstest.LoadShape(all, false),
+			Run: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+				job := k.Tree.Drop(paths.NewParentTree(k.Docs, paths.TreeSpec{}))
+				job.Stages[0].BatchSize = 3
+				_, err := job.Run(ctx, db, model.JobOptions{})
+				return err
+			},
+			Stays: cutLinks(all),
+			Want: func(t testing.TB, db *mongo.Database, k pathstest.Kind) {
+				for _, f := range k.Fields {
+					if n, err := db.Collection(k.Name).CountDocuments(
+						t.Context(), bson.D{{Key: f, Value: bson.D{{Key: "$exists", Value: true}}}},
+					); n > 0 || err != nil {
+						t.Errorf("%s: %d documents have %s, %v", k.Name, n, f, err)
+					}
+				}
+				if err := cutLinks(all)(t.Context(), db, k); err != nil {
+					t.Error(err)
+				}
+			},
+			Server: "ancestors",
+		}.Test(t, k)
+	}
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/pathstest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A node that a unique index of the user's refuses leaves the tree as it was, and in nobody's way: also where others
@@ -186,4 +188,44 @@ func TestUnsound(t *testing.T) {
 			k.WantWhole(t, db)
 		}
 	})
+}
+
+// Plans that run without a lease are run to their end from any cut, and change nothing when they are run again.
+func TestPlanCuts(t *testing.T) {
+	testkit.Parallel(t)
+	const begin = "a(b(c d(e)) f) g(h)"
+	for _, c := range []struct {
+		name, end string
+		change    func(*paths.Tree[pathstest.Category, string]) model.Change
+	}{
+		{"move", "a(b(c) f) g(h d(e))", func(tree *paths.Tree[pathstest.Category, string]) model.Change {
+			return tree.Move("d", paths.LastChild("g"))
+		}},
+		{"insert", "a(b(x c d(e)) f) g(h)", func(tree *paths.Tree[pathstest.Category, string]) model.Change {
+			return tree.Insert(pathstest.Category{ID: "x"}, paths.FirstChild("b"))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for _, k := range pathstest.CutKinds() {
+				if c.name == "insert" && (k.Fields == nil || k.Fields[0] != "left" && k.Fields[0] != "children") {
+					continue // one document
+				}
+				var plan model.Plan
+				pathstest.Cut{
+					Seed: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+						err := pathstest.LoadShape(begin, true)(ctx, db, k)
+						plan = pathstest.MakePlan(t, db, c.change(k.Tree), 7)
+						return err
+					},
+					Run: func(ctx context.Context, db *mongo.Database, _ pathstest.Kind) error {
+						_, err := plan.Run(ctx, db)
+						return err
+					},
+					Stays:  pathstest.KeepIDs(strings.Split("abcdefgh", "")...),
+					Want:   pathstest.WantShape(c.end),
+					Server: "nested",
+				}.Test(t, k)
+			}
+		})
+	}
 }

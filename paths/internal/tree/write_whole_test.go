@@ -1,19 +1,21 @@
 package tree_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/pathstest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A load that was cut can be run again, and one that is whole too: nothing comes twice.
@@ -167,4 +169,29 @@ func TestTreeCrowd(t *testing.T) {
 		pathstest.MustEqual(t, "rebalanced", after, want)
 		k.WantWhole(t, db)
 	})
+}
+
+// A load that is cut leaves the first nodes in preorder.
+func TestLoadCuts(t *testing.T) {
+	testkit.Parallel(t)
+	const all = "a(b(c d(e)) f) g(h)"
+	for _, k := range pathstest.CutKinds() {
+		pathstest.Cut{
+			Seed: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+				return model.New("test", k.Tree).Indexes().Ensure(ctx, db)
+			},
+			Run: pathstest.LoadShape(all, false),
+			Stays: func(ctx context.Context, db *mongo.Database, k pathstest.Kind) error {
+				got, err := k.Docs.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
+				for i, c := range got { // the names of the nodes are in preorder
+					if want := string(rune('a' + i)); c.ID != want && err == nil {
+						err = fmt.Errorf("%q is stored before %q", c.ID, want)
+					}
+				}
+				return err
+			},
+			Want:   pathstest.WantShape(all),
+			Server: "paths gapped",
+		}.Test(t, k)
+	}
 }

@@ -4,12 +4,10 @@ package paths_test
 
 import (
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/paths/internal/pathstest"
 )
 
@@ -36,33 +34,6 @@ func TestArgumentsRefused(t *testing.T) {
 		links := k.Tree.Children(&node).Index
 		if got := k.Tree.Roots().Index; got != links || links == "" {
 			t.Errorf("%s: the index of roots is %q, of children %q", k.Name, got, links)
-		}
-	}
-}
-
-// A mode that is none deletes nothing: a node without its parent's list would be lost.
-func TestForestDeleteRefuses(t *testing.T) {
-	f := pathstest.Parse("a(b)")
-	before := pathstest.LinksOf(f)
-	var bad *model.ValueError
-	if err := f.Delete("a", paths.Rootify+1); !errors.As(err, &bad) || bad.Field != "mode" {
-		t.Error(err)
-	}
-	if after := pathstest.LinksOf(f); !reflect.DeepEqual(before, after) {
-		t.Errorf("%v became %v", before, after)
-	}
-}
-
-func TestNothing(t *testing.T) {
-	if got := paths.Segments(""); len(got) != 0 {
-		t.Errorf("a path of nothing has the segments %q", got)
-	}
-	if got := paths.Segments("a/b%2Fc/"); !reflect.DeepEqual(got, []string{"a", "b/c"}) {
-		t.Errorf("%q", got)
-	}
-	for _, n := range []int{0, -1} {
-		if got := paths.Spread(n); len(got) != 0 {
-			t.Errorf("%d keys are %q", n, got)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-// The whole package: how each kind of tree is asked the questions of answers_test.go.
+// The whole package: how each kind of tree is asked the questions of tree_answers_test.go.
 
 package paths_test
 
