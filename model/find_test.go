@@ -8,8 +8,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 func TestAnd(t *testing.T) {
@@ -228,4 +231,22 @@ func TestIndexOfFind(t *testing.T) {
 			t.Errorf("index %q, want %q: %s", c.got, c.want, c.reason)
 		}
 	}
+}
+
+// What the comments promise of indexes: documents are read and written by _id.
+func TestByIDIndexed(t *testing.T) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, manyParts(2000))
+		less := d("$inc", d("qty", int32(-3)))
+		for _, c := range []struct {
+			reason string
+			query  any
+		}{
+			{"ByID", parts.ByID(7)}, {"a page by _id", parts.Find(nil).Sorted(d("_id", 1)).Limited(5).After(int32(7))},
+			{"Modify by _id", parts.Modify(d("_id", int32(7)), less)},
+			{"Replace", parts.Replace(part{ID: 7})}, {"Update", parts.Update(7, less)}, {"Delete", parts.Delete(7)},
+		} {
+			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, model.IDIndex) })
+		}
+	})
 }

@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -11,10 +12,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/mongotest"
-
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // ix is an index of the parts.
@@ -234,4 +235,32 @@ func names(all []model.Index) string {
 		out = append(out, x.Name)
 	}
 	return strings.Join(out, " ")
+}
+
+// An index that Ensure made serves the query that it is for.
+func TestIndexesServe(t *testing.T) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		mustRun(t, db, manyParts(500), model.NewPlan(parts.Insert(part{ID: 900, Name: "rare"})))
+		named := ix("name", 1)
+		if err := model.New("test", wants{named}, model.Entity(parts, ix("qty", 1))).Indexes().
+			Ensure(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		modeltest.WantIndexed(t, db, parts.Find(d("name", "rare")), named.Name)
+		modeltest.WantIndexed(t, db, parts.Find(d("qty", d("$gt", 0))), "qty_1")
+	})
+}
+
+// Indexes of several collections, cut between two: the next Ensure makes the rest.
+func TestEnsureFaults(t *testing.T) {
+	set := model.New("test", twoLists()...).Indexes()
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Sample: 2,
+		Run:    func(ctx context.Context, db *mongo.Database) error { return set.Ensure(ctx, db) },
+		Check: func(t testing.TB, db *mongo.Database) {
+			if diff, err := set.Diff(context.Background(), db); err != nil || !diff.Empty() {
+				t.Errorf("%+v, %v", diff, err)
+			}
+		},
+	})
 }

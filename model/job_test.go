@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
 )
 
@@ -211,5 +213,28 @@ func TestJobPipeline(t *testing.T) {
 			!slices.Equal(seen, []int{11, 31, 51, 71}) {
 			t.Errorf("under a scope it sees %v, %v", seen, err)
 		}
+	})
+}
+
+// A job that keeps a checkpoint, cut at any write, its checkpoint's too, goes on and ends in the same; no checkpoint
+// stays.
+func TestJobFaults(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Sample: 4,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			_, err := manyParts(5).Run(ctx, db)
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := renaming("new").Run(ctx, db, model.JobOptions{Checkpoint: "jobs"})
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			n, err := parts.Find(d("name", "new")).Count(context.Background(), db)
+			kept, err2 := notes.Named("jobs").Find(nil).Count(context.Background(), db)
+			if err != nil || err2 != nil || n != 5 || kept != 0 {
+				t.Errorf("%d renamed, %v; %d checkpoints, %v", n, err, kept, err2)
+			}
+		},
 	})
 }

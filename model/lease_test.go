@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 var lease = &model.Lease{Collection: "locks", ID: "tree", For: 300 * time.Millisecond, Wait: 10 * time.Second}
@@ -245,4 +246,43 @@ func TestLeaseStoresOptions(t *testing.T) {
 		got.String() != p.String() {
 		t.Errorf("%+v, %v", got, err)
 	}
+}
+
+// Everything that a lease sends finds its lock document by _id, among many.
+func TestLeaseIndexed(t *testing.T) {
+	tenancy.Differs(t, "the lock document is named by the tenant")
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		for i := range 200 {
+			if _, err := db.Collection("locks").InsertOne(t.Context(), d("_id", i)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held := &model.Lease{Collection: "locks", ID: "tree"}
+		monitor.Reset()
+		if _, _, err := pairOf(held).Run(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		filters := 0
+		for _, c := range monitor.Commands() {
+			if c.Collection != "locks" {
+				continue
+			}
+			for _, at := range [][]string{{"filter"}, {"query"}, {"updates", "0", "q"}, {"deletes", "0", "q"}} {
+				var filter bson.D
+				raw, ok := c.Body.Lookup(at...).DocumentOK()
+				if !ok {
+					continue
+				}
+				if err := bson.Unmarshal(raw, &filter); err != nil {
+					t.Fatal(err)
+				}
+				filters++
+				modeltest.WantIndexed(t, db, docsAny.Named("locks").Find(filter), model.IDIndex)
+			}
+		}
+		if filters < 3 {
+			t.Errorf("%d filters on the lock document: %v", filters, monitor.Commands())
+		}
+	}, mongotest.WithMonitor(monitor))
 }

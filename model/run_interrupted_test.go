@@ -1,21 +1,20 @@
+// These tests run plans whose commands a server interrupts or refuses.
+
 package model_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/mongotest"
-
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // interruptions are what a server answers that stops in the middle of a command.
@@ -107,45 +106,4 @@ func TestHalfDoneStatement(t *testing.T) {
 			t.Errorf("%v: %v", err, r.Steps)
 		}
 	})
-}
-
-// A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in
-// part.
-func TestLeaseInterrupted(t *testing.T) {
-	faults := mongotest.NewFaults()
-	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
-		for _, code := range interruptions {
-			faults.Reset()
-			ctx := context.Background()
-			lease := &model.Lease{Collection: "locks", ID: fmt.Sprint("house", code), For: time.Minute}
-			ids := []any{fmt.Sprint("a", code), fmt.Sprint("b", code), fmt.Sprint("c", code)}
-			change := model.ChangeOf[int64]{
-				Lease: lease, Attempts: 1,
-				Read: func(ctx context.Context, db model.DB) (int64, error) { return model.Fence(ctx), nil },
-				Decide: func(int64) (model.Plan, error) {
-					return model.NewPlan(insertDoc(d("_id", ids[0])), insertDoc(d("_id", ids[1])), insertDoc(d("_id", ids[2]))), nil
-				},
-			}
-			faults.On(mongotest.Both(mongotest.Writes, mongotest.On("parts")), 1, mongotest.FailInside(2, code))
-			var server mongo.ServerError
-			if _, _, err := change.Run(ctx, db); !errors.As(err, &server) || !server.HasErrorCode(int(code)) {
-				t.Fatalf("%d: %v", code, err)
-			}
-			faults.Reset()
-			aged, err := db.Collection("locks").
-				UpdateOne(ctx, d("_id", lease.ID), d("$set", d("until", time.Now().Add(-time.Second))))
-			if err != nil || aged.MatchedCount != 1 {
-				t.Fatalf("%d: %d leases, %v", code, aged.MatchedCount, err)
-			}
-			next := change
-			next.Decide = func(int64) (model.Plan, error) { return model.Plan{}, nil }
-			if _, _, err := next.Run(ctx, db); err != nil {
-				t.Fatal(err)
-			}
-			n, err := db.Collection("parts").CountDocuments(ctx, d("_id", d("$in", bson.A(ids))))
-			if err != nil || n != 3 {
-				t.Errorf("%d: %d of 3 documents, %v", code, n, err)
-			}
-		}
-	}, noRetries(), mongotest.WithFaults(faults))
 }

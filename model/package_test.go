@@ -1,3 +1,5 @@
+// These documents and functions are shared by the tests of package model.
+
 package model_test
 
 import (

@@ -1,3 +1,5 @@
+// These tests run plans and changes on the database of WithTransactions.
+
 package model_test
 
 import (

@@ -1,3 +1,5 @@
+// These tests hold that the methods of a collection refuse filters, sorts and updates that don't fit its documents' type.
+
 package model_test
 
 import (

@@ -1,3 +1,5 @@
+// These tests of the whole package hold that a caller's value stays a value, whatever it contains.
+
 package model_test
 
 import (

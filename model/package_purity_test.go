@@ -1,8 +1,9 @@
+// These tests of the whole package hold that a method doesn't change what it is given, and keeps no alias of it.
+
 package model_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -10,9 +11,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/mongotest"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // inputs are what a caller hands in, all of it mutable.
@@ -154,53 +152,34 @@ func TestNothingAliases(t *testing.T) {
 	}
 }
 
-// randomPlan is made of steps that succeed on any parts.
-func randomPlan(r *rand.Rand) model.Plan {
-	yes := true
-	p := model.Plan{Options: model.PlanOptions{AllowPartial: true}}
-	for range r.IntN(8) {
-		c := parts.Named([]string{"parts", "more"}[r.IntN(2)])
-		id := r.Int32N(20)
-		var w model.Write
-		switch r.IntN(7) {
-		case 0:
-			w = c.Delete(id)
-		case 1:
-			w = updateMany(d("qty", d("$lt", 3)), d("$inc", d("qty", 1)))
-		case 2:
-			w = write(&mongo.ReplaceOneModel{Filter: d("_id", id), Replacement: d("name", "r"), Upsert: &yes})
-		case 3:
-			w = write(&mongo.DeleteManyModel{Filter: d("_id", d("$gt", id+10))})
-		case 4:
-			p.Steps = append(p.Steps, mergeInto("parts", d("$match", d("_id", id)), d("$merge", d("into", "copy"))))
-			continue
-		case 5:
-			w = expectOne(write(&mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$set", d("name", "e")), Upsert: &yes}))
-		default:
-			w = write(&mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$inc", d("qty", 1)), Upsert: &yes})
+// TestChangedCopies holds that what returns a changed query, pipeline or findAndModify leaves the one that it came from
+// alone.
+func TestChangedCopies(t *testing.T) {
+	scope := model.Scope{Filter: d("tenant", "t"), Set: d("by", "x")}
+	find := parts.Find(d("name", "a")).Sorted(d("qty", 1)).Limited(3)
+	find.Projection = d("name", 1)
+	pipeline := parts.Aggregate(mongo.Pipeline{d("$match", d("qty", 1))})
+	modify := parts.Modify(d("name", "a"), d("$set", d("qty", 2)))
+	for _, c := range []struct {
+		name   string
+		from   interface{ Command() bson.D }
+		change func() interface{ Command() bson.D }
+	}{
+		{"Where", find, func() interface{ Command() bson.D } { return find.Where(d("name", "b")) }},
+		{"Sorted", find, func() interface{ Command() bson.D } { return find.Sorted(nil) }},
+		{"Limited", find, func() interface{ Command() bson.D } { return find.Limited(7) }},
+		{"After", find, func() interface{ Command() bson.D } { return find.After(1, bson.NewObjectID()) }},
+		{"Under", find, func() interface{ Command() bson.D } { return model.Scoped(scope, find) }},
+		{"Project", find, func() interface{ Command() bson.D } { return model.Project[struct{ Qty int }](find) }},
+		{"Aggregate.Under", pipeline, func() interface{ Command() bson.D } { return model.Scoped(scope, pipeline) }},
+		{"Modify.Under", modify, func() interface{ Command() bson.D } { return model.Scoped(scope, modify) }},
+	} {
+		before := model.Shell(c.from.Command())
+		if after := model.Shell(c.change().Command()); after == before {
+			t.Errorf("%s changes nothing: %s", c.name, after)
 		}
-		w.Collection = c.Name()
-		p.Steps = append(p.Steps, w)
+		if now := model.Shell(c.from.Command()); now != before {
+			t.Errorf("%s changes what it is called on: %s, was %s", c.name, now, before)
+		}
 	}
-	return p
-}
-
-// TestRunCostsWhatItSays runs random plans, and compares their price with what a monitor counts.
-func TestRunCostsWhatItSays(t *testing.T) {
-	tenancy.Differs(t,
-		"a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
-	monitor := mongotest.NewMonitor()
-	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		r := rand.New(rand.NewPCG(9, 9))
-		for range 60 {
-			p := randomPlan(r)
-			monitor.Reset()
-			got, err := p.Run(t.Context(), db)
-			price, cost := p.Cost(), monitor.Cost()
-			if err != nil || cost.Commands != price.Commands || len(got.Batches) != price.Commands ||
-				!price.Unbounded && cost.Written > price.Written {
-				t.Fatalf("%s\ncosts %v, says %v; %d batches, %v", p, cost, price, len(got.Batches), err)
-			}
-		}
-	}, mongotest.WithMonitor(monitor))
 }

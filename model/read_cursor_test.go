@@ -1,13 +1,12 @@
+// This test holds that a read that ends early closes its cursor.
+
 package model_test
 
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 // openCursors follows the commands of a client, and knows which of its cursors the server still keeps.
@@ -124,31 +121,4 @@ func TestNoCursorStaysOpen(t *testing.T) {
 			t.Error("no read kept a cursor: the test sees nothing")
 		}
 	}, client)
-}
-
-// TestStreamLeavesNothing holds that a stream that is stopped, at any time, ends its workers. Its cursor may stay until
-// the server closes it by itself: the driver gives it up where the context ends within a getMore.
-func TestStreamLeavesNothing(t *testing.T) {
-	tenancy.Differs(t, "a stream is refused under a scope's filter")
-	before := runtime.NumGoroutine()
-	client, stop := mongotest.Start()
-	db := client.Database("stream")
-	for i := range 10 {
-		s := model.Stream{
-			Name: fmt.Sprint("stream ", i), Collection: "c", Places: "p",
-			Plan: func(model.Event) (model.Plan, error) { return model.Plan{}, nil },
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+7*i)*time.Millisecond)
-		go func() { _, _ = db.Collection("c").InsertOne(ctx, bson.D{{Key: "at", Value: i}}) }()
-		if err := s.Run(ctx, db, model.StreamOptions{FromNow: true, Wait: time.Millisecond}); ctx.Err() == nil {
-			t.Error("the stream has ended by itself:", err)
-		}
-		cancel()
-	}
-	stop()
-	for wait := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
-		if time.Now().After(wait) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
-		}
-	}
 }

@@ -4,33 +4,68 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// What the comments promise of indexes: documents are read and written by _id.
-func TestByIDIndexed(t *testing.T) {
-	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mustRun(t, db, manyParts(2000))
-		less := d("$inc", d("qty", int32(-3)))
-		for _, c := range []struct {
-			reason string
-			query  any
-		}{
-			{"ByID", parts.ByID(7)}, {"a page by _id", parts.Find(nil).Sorted(d("_id", 1)).Limited(5).After(int32(7))},
-			{"Modify by _id", parts.Modify(d("_id", int32(7)), less)},
-			{"Replace", parts.Replace(part{ID: 7})}, {"Update", parts.Update(7, less)}, {"Delete", parts.Delete(7)},
-		} {
-			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, model.IDIndex) })
+// randomPlan is made of steps that succeed on any parts.
+func randomPlan(r *rand.Rand) model.Plan {
+	yes := true
+	p := model.Plan{Options: model.PlanOptions{AllowPartial: true}}
+	for range r.IntN(8) {
+		c := parts.Named([]string{"parts", "more"}[r.IntN(2)])
+		id := r.Int32N(20)
+		var w model.Write
+		switch r.IntN(7) {
+		case 0:
+			w = c.Delete(id)
+		case 1:
+			w = updateMany(d("qty", d("$lt", 3)), d("$inc", d("qty", 1)))
+		case 2:
+			w = write(&mongo.ReplaceOneModel{Filter: d("_id", id), Replacement: d("name", "r"), Upsert: &yes})
+		case 3:
+			w = write(&mongo.DeleteManyModel{Filter: d("_id", d("$gt", id+10))})
+		case 4:
+			p.Steps = append(p.Steps, mergeInto("parts", d("$match", d("_id", id)), d("$merge", d("into", "copy"))))
+			continue
+		case 5:
+			w = expectOne(write(&mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$set", d("name", "e")), Upsert: &yes}))
+		default:
+			w = write(&mongo.UpdateOneModel{Filter: d("_id", id), Update: d("$inc", d("qty", 1)), Upsert: &yes})
 		}
-	})
+		w.Collection = c.Name()
+		p.Steps = append(p.Steps, w)
+	}
+	return p
+}
+
+// TestRunCostsWhatItSays runs random plans, and compares their price with what a monitor counts.
+func TestRunCostsWhatItSays(t *testing.T) {
+	tenancy.Differs(t,
+		"a deletion is an update, which is sent with others in one command, and keeps what it counts or indexes")
+	monitor := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		r := rand.New(rand.NewPCG(9, 9))
+		for range 60 {
+			p := randomPlan(r)
+			monitor.Reset()
+			got, err := p.Run(t.Context(), db)
+			price, cost := p.Cost(), monitor.Cost()
+			if err != nil || cost.Commands != price.Commands || len(got.Batches) != price.Commands ||
+				!price.Unbounded && cost.Written > price.Written {
+				t.Fatalf("%s\ncosts %v, says %v; %d batches, %v", p, cost, price, len(got.Batches), err)
+			}
+		}
+	}, mongotest.WithMonitor(monitor))
 }
 
 // What the comments promise of commands and documents, that no other test measures: also of writes that match nothing.

@@ -1,3 +1,6 @@
+// These tests of the whole package hold what is refused before anything is sent: values that don't end, a missing context
+// or database.
+
 package model_test
 
 import (
