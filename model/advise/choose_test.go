@@ -1,6 +1,8 @@
 package advise_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -8,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 )
 
@@ -215,4 +218,102 @@ func TestChooseInOtherWords(t *testing.T) {
 func oneToOne(r rel) bool {
 	one := func(c count) bool { return c.Max == 1 && c.PerDay <= 0 && !c.Unbounded }
 	return one(r.Parent.Has) && one(r.Child.Has)
+}
+
+func TestChooseRefuses(t *testing.T) {
+	valid := advise.Relation{Parent: end{Has: count{Typical: 3, Max: 20}}}
+	tests := []struct {
+		field  string
+		change func(r *rel)
+	}{
+		{"Parent.Has", func(r *rel) { r.Parent.Has = count{} }},
+		{"Parent.Has.Typical", func(r *rel) { r.Parent.Has.Typical = 21 }},
+		{"Parent.Has.Typical", func(r *rel) { r.Parent.Has.Typical = -2 }},
+		{"Parent.Has.Max", func(r *rel) { r.Parent.Has.Max = advise.None }},
+		{"Parent.Has.PerDay", func(r *rel) { r.Parent.Has.PerDay = math.NaN() }},
+		{"Parent.Has.PerDay", func(r *rel) { r.Parent.Has.PerDay, r.Parent.Has.Unbounded = advise.None, true }},
+		{"Parent.Has.Days", func(r *rel) { r.Parent.Has.Days = 3 }},
+		{"Parent.Has.Days", func(r *rel) { r.Parent.Has.PerDay, r.Parent.Has.Days = 1, math.Inf(1) }},
+		{"Child.Has.Max", func(r *rel) { r.Child.Has.Max = -3 }},
+		{"Parent.Bytes", func(r *rel) { r.Parent.Bytes = -1 }},
+		{"Child.Bytes", func(r *rel) { r.Child.Bytes = model.MaxDocument + 1 }},
+		{"Parent.IDBytes", func(r *rel) { r.Parent.IDBytes = -1 }},
+		{"Parent.Shows", func(r *rel) { r.Parent.Shows = 1.5 }},
+		{"Parent.Shows", func(r *rel) { r.Parent.Shows, r.Child.Newest.N = advise.None, 3 }},
+		{"Child.Alone", func(r *rel) { r.Child.Alone = math.NaN() }},
+		{"Child.Shows", func(r *rel) { r.Child.Shows = -0.5 }},
+		{"Child.Shows", func(r *rel) { r.Child.Shows, r.Parent.Copied.Fields = advise.None, "name" }},
+		{"ReadsPerAdd", func(r *rel) { r.ReadsPerAdd = -2 }},
+		{"Child.Copied.Fields", func(r *rel) { r.Child.Copied.Bytes = 3 }},
+		{"Parent.Copied.Bytes", func(r *rel) { r.Parent.Copied.Fields, r.Parent.Copied.Bytes = "name", -1 }},
+		{
+			field:  "Parent.Copied.ReadsPerChange",
+			change: func(r *rel) { r.Parent.Copied.Fields, r.Parent.Copied.ReadsPerChange = "name", -7 },
+		},
+		{"Child.Newest.N", func(r *rel) { r.Child.Newest.N = -1 }},
+		{"Child.Newest.N", func(r *rel) { r.Child.Newest.Drop = true }},
+		{"Child.Newest.ReadsPerWrite", func(r *rel) { r.Child.Newest = advise.Newest{N: 1, ReadsPerWrite: -4} }},
+		{"Child.Newest.Bytes", func(r *rel) { r.Child.Newest = advise.Newest{N: 1, Bytes: 513} }},
+		{"Child.Page", func(r *rel) { r.Child.Page = -1 }},
+		{"Child.Total.ReadsPerChange", func(r *rel) { r.Child.Total.ReadsPerChange = -2 }},
+		{"Child.Total.ReadsPerChange", func(r *rel) { r.Child.Total.Rough = true }},
+		{"Parent.Has.P99", func(r *rel) { r.Parent.Has.P99 = -1 }},
+		{"Parent.Has.P99", func(r *rel) { r.Parent.Has.P99 = 21 }},
+		{"Parent.Has.P99", func(r *rel) { r.Parent.Has.P99 = 2 }},
+		{"Parent.Has.PerSecond", func(r *rel) { r.Parent.Has.PerSecond = -2 }},
+		{"Parent.Has.Fixed", func(r *rel) { r.Parent.Has.Fixed, r.Parent.Has.Max = true, 0 }},
+		{"Parent.Has.Fixed", func(r *rel) { r.Parent.Has.Fixed, r.Parent.Has.Unbounded = true, true }},
+		{"LinkBytes", func(r *rel) { r.LinkBytes = -1 }},
+		{"Child.Kinds", func(r *rel) { r.Child.Kinds = -1 }},
+		{"Child.Days", func(r *rel) { r.Child.Days = math.NaN() }},
+		{"Child.Value", func(r *rel) { r.Child.Value, r.Child.Kinds = true, 2 }},
+		{"Parent.Value", func(r *rel) { r.Child.Value, r.Parent.Value = true, true }},
+		{"Child.Bytes", func(r *rel) { r.Child.Value, r.Child.Bytes = true, 2000 }},
+		{"Tree.Nodes", func(r *rel) { r.Tree.Levels = 3 }},
+		{"Tree.Nodes", func(r *rel) { r.Tree.Nodes = -3 }},
+		{"Tree.Levels", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, Levels: -1} }},
+		{"Tree.Below", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, Below: 2} }},
+		{"Tree.ReadsPerMove", func(r *rel) { r.Tree = advise.Tree{Nodes: 3, ReadsPerMove: -2} }},
+		{"Child", func(r *rel) { r.Tree.Nodes, r.Child.Name = 3, "children" }},
+		{"ReadsPerAdd", func(r *rel) { r.Tree.Nodes, r.ReadsPerAdd = 3, 1 }},
+		{"Parent", func(r *rel) { r.Tree.Nodes, r.Parent.Page = 3, 1 }},
+	}
+	for i, test := range tests {
+		t.Run(fmt.Sprint(i, " ", test.field), func(t *testing.T) {
+			r := valid
+			test.change(&r)
+			a := advise.Choose(r)
+			var bad *model.ValueError
+			if !errors.As(a.Err, &bad) || bad.Field != test.field || a.Choice != 0 || !strings.Contains(a.String(), "refused") {
+				t.Errorf("got %v: %v", a.Choice, a.Err)
+			}
+		})
+	}
+	if a := advise.Choose(valid); a.Err != nil {
+		t.Error(a.Err)
+	}
+}
+
+// recorder is a failing test that can be looked at.
+type recorder struct{ failures []string }
+
+func (r *recorder) Helper() {}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.failures = append(r.failures, fmt.Sprintf(format, args...))
+}
+
+func TestAdviceWant(t *testing.T) {
+	var r recorder
+	a := advise.Choose(postComments)
+	a.Want(&r, advise.ParentRef)
+	if len(r.failures) != 0 {
+		t.Errorf("%q", r.failures)
+	}
+	a.Want(&r, advise.Embed)
+	advise.Choose(advise.Relation{}).Want(&r, 0)
+	if len(r.failures) != 2 || !strings.Contains(r.failures[0], "want embed, got\nposts → comments: parent reference") ||
+		!strings.Contains(r.failures[1], "refused") {
+		t.Errorf("%q", r.failures)
+	}
 }

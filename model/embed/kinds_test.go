@@ -1,8 +1,6 @@
 package embed_test
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"reflect"
 	"strings"
@@ -12,12 +10,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-
-	"github.com/docmodel/docmodel/internal/tenancy"
 )
 
 func TestUnionDocuments(t *testing.T) {
@@ -264,148 +261,4 @@ func TestUnionIndexes(t *testing.T) {
 		_, err := uniMedia.Insert(uniBook{ID: "n", ISBN: "7"}).Run(t.Context(), db) // maps share their isbn, books don't
 		checkErr(t, err, errDuplicate)
 	}, mongotest.WithMonitor(m))
-}
-
-type (
-	uniTagged struct{ Type string }
-	uniByJSON struct {
-		T string `json:"type"`
-	}
-	uniSelf struct{ X int }
-	uniText string
-)
-
-func (uniTagged) medium()                    {}
-func (uniByJSON) medium()                    {}
-func (uniSelf) medium()                      {}
-func (uniText) medium()                      {}
-func (uniSelf) MarshalBSON() ([]byte, error) { return nil, errors.New("never") }
-
-func TestUnionDeclarations(t *testing.T) {
-	book := embed.Case[uniBook]("book")
-	union := func(cases ...embed.UnionCase) func() { return func() { embed.NewUnion[uniMedium]("type", cases...) } }
-	rest := func(u embed.UnknownValue) uniRest { return uniRest{u} }
-	kinds := func(s embed.KindsSpec) func() { return func() { embed.NewKinds(uniMedia, uniLenient, s) } }
-	index := func(tag string, keys bson.D) func() {
-		return kinds(embed.KindsSpec{Indexes: []embed.KindIndex{{Tag: tag, Keys: keys}}})
-	}
-	at := func(path string) func() {
-		return func() { embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{Path: path}) }
-	}
-	for reason, f := range map[string]func(){
-		"no case": union(), "a tag twice": union(book, embed.Case[*uniDisc]("book")),
-		"a type twice": union(book, embed.Case[*uniBook]("B")), "an empty tag": union(embed.Case[uniBook]("")),
-		"a type without the methods":      union(book, embed.Case[string]("s")),
-		"a struct whose pointer has them": union(embed.Case[uniDisc]("d")),
-		"the tag as a field":              union(embed.Case[uniTagged]("t")),
-		"the tag as a field by JSON tags": union(embed.Case[uniByJSON]("t")),
-		"a bson.Marshaler":                union(embed.Case[uniSelf]("s")), "a string": union(embed.Case[uniText]("s")),
-		"two unknown cases": union(book, embed.UnknownCase(rest),
-			embed.UnknownCase(func(embed.UnknownValue) *uniRest { return nil })),
-		"an unknown case without a function": union(book, embed.UnknownCase[uniRest](nil)),
-		"an unknown case that keeps nothing": union(book,
-			embed.UnknownCase(func(embed.UnknownValue) uniForeign { return uniForeign{} })),
-		"an unknown case by tag": union(book, embed.Case[uniRest]("rest")),
-		"only an unknown case":   union(embed.UnknownCase(rest)),
-		"isn't an interface":     func() { embed.NewUnion[uniBook]("type", book) },
-		"any":                    func() { embed.NewUnion[any]("type", book) },
-		"the _id as tag":         func() { embed.NewUnion[uniMedium]("_id", book) },
-		"a path as tag":          func() { embed.NewUnion[uniMedium]("a.b", book) },
-		"kinds: an unknown tag":  index("tape", d("author", 1)), "kinds: no key": index("book", nil),
-		"kinds: another type's field": index("book", d("tracks", 1)), "kinds: nobody's field": index("disc", d("trax", 1)),
-		"kinds: sideways": index("book", d("author", 2)), "kinds: no such path": at("man"), "kinds: another type": at("_id"),
-		"kinds: documents of another type": at(""),
-		"kinds: within the elements of an array": func() {
-			type item struct {
-				Payload uniMedium `bson:"payload"`
-			}
-			type parcel struct {
-				ID    string `bson:"_id"`
-				Items []item `bson:"items"`
-			}
-			embed.NewKinds(model.NewCollectionWith[parcel, string]("parcels", uniStrict.Options()), uniStrict,
-				embed.KindsSpec{Path: "items.payload"})
-		},
-		"kinds: a collection that doesn't know the union": func() {
-			embed.NewKinds(model.NewCollection[uniMedium, string]("x"), uniStrict, embed.KindsSpec{})
-		},
-		"kinds: a collection of another union": func() { embed.NewKinds(uniMedia, uniStrict, embed.KindsSpec{}) },
-		"kinds: unique in an array": func() {
-			embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{
-				Path:    "media",
-				Indexes: []embed.KindIndex{{Tag: "book", Keys: d("isbn", 1), Unique: true}},
-			})
-		},
-		"the same union twice": func() { uniStrict.Register(uniStrict.Options().Registry) },
-		"two unions of one interface": func() {
-			r := bson.NewRegistry()
-			uniStrict.Register(r)
-			embed.NewUnion[uniMedium]("kind", embed.Case[uniForeign]("f")).Register(r)
-		},
-		"one type by one tag in two unions": func() { uniBoth("type", embed.Case[uniBook]("b")) },
-		"the same, with a third between":    func() { uniBoth("kind", embed.Case[uniBook]("b")) },
-		"one type of any fields in two":     func() { uniBoth("other", embed.Case[uniMap]("m")) },
-		"kinds: nothing": func() {
-			embed.NewKinds[uniMedium, string, uniMedium](nil, nil, embed.KindsSpec{})
-		},
-	} {
-		t.Run(reason, func(t *testing.T) {
-			if e := catch(t, f); e == nil || e.Remedy == "" {
-				t.Errorf("panicked with %v", e)
-			}
-		})
-	}
-	if len(uniKinds.Relations()) != 0 {
-		t.Error("relations")
-	}
-}
-
-type (
-	uniPrinted interface{ printed() }
-	uniBound   interface{ bound() }
-	uniLeaf    struct{ N int32 }
-)
-
-func (uniBook) printed() {}
-func (uniMap) printed()  {}
-func (uniLeaf) printed() {}
-func (uniBook) bound()   {}
-
-// uniBoth registers a union of media beside others, of which the last is of one case.
-func uniBoth(tag string, c embed.UnionCase) *bson.Registry {
-	r := bson.NewRegistry()
-	uniStrict.Register(r)
-	embed.NewUnion[uniBound]("kind", embed.Case[uniBook]("b")).Register(r)
-	embed.NewUnion[uniPrinted](tag, c).Register(r)
-	return r
-}
-
-// Unions of different types stand beside each other, by the same tag too; and so do those that share a struct, by tags
-// of their own.
-func TestUnionsTogether(t *testing.T) {
-	for tag, c := range map[string]embed.UnionCase{
-		"type": embed.Case[uniLeaf]("leaf"), "print": embed.Case[uniBook]("b"),
-	} {
-		r := uniBoth(tag, c)
-		type box struct {
-			A []uniMedium
-			B uniBound
-			C uniPrinted
-		}
-		in := box{A: []uniMedium{uniBook{ID: "a"}, uniMap{"_id": "m"}}, B: uniBook{ID: "b"}, C: uniBook{ID: "c"}}
-		if tag == "type" {
-			in.C = uniLeaf{3}
-		}
-		var buf bytes.Buffer
-		enc, dec := bson.NewEncoder(bson.NewDocumentWriter(&buf)), bson.NewDecoder(bson.NewDocumentReader(&buf))
-		enc.SetRegistry(r)
-		dec.SetRegistry(r)
-		var out box
-		if err := enc.Encode(in); err != nil {
-			t.Fatal(err)
-		}
-		if err := dec.Decode(&out); err != nil || !reflect.DeepEqual(in, out) {
-			t.Errorf("%+v becomes %+v, %v", in, out, err)
-		}
-	}
 }

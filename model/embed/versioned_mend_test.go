@@ -147,3 +147,29 @@ func TestVersionedTakesFromNumbers(t *testing.T) {
 		}
 	}
 }
+
+// A mend of versions that stops between two documents is completed by the next, which leaves those alone that have one.
+func TestVersionedRepairFaults(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			return verStore(ctx, db, d("_id", "a", "qty", int32(1), "version", nil),
+				d("_id", "b", "qty", int32(2), "version", "x"),
+				d("_id", "c", "qty", int32(3), "version", int64(7)), d("_id", "d", "qty", int32(4)))
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			return mend(ctx, db, verPlain.Checks())
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			all, err := verLots.Find(nil).Sorted(d("_id", 1)).All(context.Background(), db)
+			if err != nil || len(all) != 4 {
+				t.Fatalf("%v, %v", all, err)
+			}
+			for i, lot := range all {
+				mended := i < 2
+				if lot.Qty != int32(i+1) || (lot.Version > 1<<39) != mended || !mended && lot.Version != []int64{7, 0}[i-2] {
+					t.Errorf("%+v", lot)
+				}
+			}
+		},
+	})
+}

@@ -327,3 +327,27 @@ func TestVersionedTouch(t *testing.T) {
 		}
 	})
 }
+
+// What the comments promise of indexes, beside TestEmbeddedCostsAndIndexes: a versioned document is written by _id.
+func TestVersionedIndexed(t *testing.T) {
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		var all []any
+		for i := range 2000 {
+			all = append(all, verLot{ID: fmt.Sprint("l", i), Qty: 5, Version: 1})
+		}
+		if err := verStore(t.Context(), db, all...); err != nil {
+			t.Fatal(err)
+		}
+		guard, less := d("qty", d("$gte", 3)), d("$inc", d("qty", int32(-3)))
+		for _, c := range []struct {
+			reason string
+			query  any
+		}{
+			{"Versioned.Update", verTokens.Update("l7", 1, less, oid(1))},
+			{"Versioned.Guarded", verTokens.Guarded("l7", guard, less, oid(1))},
+			{"Versioned.Take", verTokens.Take("l7", "qty", 1, oid(1))},
+		} {
+			t.Run(c.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, c.query, model.IDIndex) })
+		}
+	})
+}

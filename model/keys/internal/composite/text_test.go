@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/model/keys"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/keys"
 )
 
 // What the tests are about: somebody in a city of a state, and whatever a part can be.
@@ -281,3 +282,51 @@ func compositeRun(ctx context.Context, db *mongo.Database, p model.Plan) error {
 }
 
 func compositeFull() bool { return os.Getenv("DOCMODEL_FULL") != "" }
+
+var compositeMalformed = []string{
+	"", "CA", "CA :", "CA :b42", "CA :b42:", "CA :b4:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :a42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA:b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :b02:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :S9:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :s9223372036854775808:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :A0776627963145224190:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "CA :t:2014", "CA :b4x:2014",
+	"CA :b42 2014-03-28T08:00:00.000Z", "CA :b42:2014-02-30T08:00:00.000Z:507f00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00,000Z:507f00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507F00000000000000000001:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:000000000000000000000000:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f0000000000000000000:x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001x",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x :",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a 5",
+	"a  :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"a <b :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x",
+	"a ;` :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:x", "a ; :b42:2014", "a ;", "a\t :b42:2014",
+	"\xff :b42:2014", "a \xff :b42:2014", "CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:\xff",
+	"CA :b42:2014-03-28T08:00:00.000Z:507f00000000000000000001:a\x00",
+}
+
+func TestCompositeMalformed(t *testing.T) {
+	for _, key := range compositeMalformed {
+		values, err := compositeValues(key)
+		var bad *model.ValueError
+		if !errors.As(err, &bad) || bad.Field != "_id" || bad.Collection != "loose" {
+			t.Errorf("%q is %v, %v", key, values, err)
+		}
+	}
+	var city string
+	var small int8
+	for _, err := range []error{
+		byPlace.Scan("CA :San", &city, &city, &city), byPlace.Scan("CA :San :b42", &city, &city, &small, &city),
+		byPlace.Scan("CA :San :c999", &city, &city, &small), byPlace.Scan("CA :San :b42", &city, city),
+		byPlace.Scan("CA :San :b42", nil),
+	} {
+		var bad *model.ValueError
+		if !errors.As(err, &bad) {
+			t.Errorf("error %v", err)
+		}
+	}
+	if err := byPlace.Scan("CA :San", &city, &city); err != nil || city != "San" {
+		t.Errorf("the first parts are %q, %v", city, err)
+	}
+}

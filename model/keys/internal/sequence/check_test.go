@@ -1,16 +1,19 @@
 package sequence_test
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/model/modeltest"
+	"github.com/docmodel/docmodel/mongotest"
 )
 
 // Counters that are behind, missing or damaged are found, all of them, and raised to where they belong.
@@ -153,4 +156,32 @@ func seqFinding(check model.Check, detail bson.D) model.Finding {
 		panic(err)
 	}
 	return model.Finding{Check: check.Name, Collection: check.Collection, Detail: raw}
+}
+
+// A repair of counters that is cut is completed by running it again; no counter goes back.
+func TestSequenceRepairFaults(t *testing.T) {
+	modeltest.FaultMatrix(t, modeltest.FaultCase{
+		Sample: 4,
+		Seed: func(ctx context.Context, db *mongo.Database) error {
+			for _, owner := range []string{"a", "b", "c", "d"} {
+				if err := seqInsert(seqPlain, owner, 7, seqMail{})(ctx, db); err != nil {
+					return err
+				}
+			}
+			_, err := db.Collection("counters").InsertMany(ctx, []any{
+				seqCounter{ID: "a", Last: 3}, bson.D{{Key: "_id", Value: "b"}, {Key: "last", Value: "x"}},
+				seqCounter{ID: "d", Last: 9},
+			})
+			return err
+		},
+		Run: func(ctx context.Context, db *mongo.Database) error {
+			_, err := seqPlain.Checks()[0].Job().Run(ctx, db, model.JobOptions{})
+			return err
+		},
+		Check: func(t testing.TB, db *mongo.Database) {
+			for owner, last := range map[string]int64{"a": 7, "b": 7, "c": 7, "d": 9} {
+				seqWantCounter(t, db, owner, last)
+			}
+		},
+	})
 }

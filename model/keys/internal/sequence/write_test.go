@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
 func seqSetCounter(t testing.TB, db *mongo.Database, owner string, last any) {
@@ -320,4 +321,47 @@ func TestSequenceInsertFaults(t *testing.T) {
 			}
 		},
 	})
+}
+
+// An append from a known end, of an owner who has a counter and of one who has none, is cut anywhere. If the first
+// run's commit arrived, a second run writes nothing: it is stale, or finds the equal document that it inserts.
+func TestSequenceAppendKnownFaults(t *testing.T) {
+	for _, last := range []int64{0, 4} {
+		t.Run(fmt.Sprint("after ", last), func(t *testing.T) {
+			run := func(ctx context.Context, db *mongo.Database) error {
+				_, err := seqAppended(t, seqPlain, "a", last+1, seqMail{Text: "mine"}).RunTx(ctx, db)
+				return err
+			}
+			modeltest.FaultMatrix(t, modeltest.FaultCase{
+				Transactions: true,
+				Seed: func(ctx context.Context, db *mongo.Database) error {
+					if last == 0 {
+						return nil
+					}
+					_, err := seqPlain.Raise("a", last).Run(ctx, db)
+					return err
+				},
+				Run: func(ctx context.Context, db *mongo.Database) error {
+					found, err := seqPlain.At("a", last+1).One(ctx, db)
+					switch {
+					case errors.Is(err, model.ErrNotFound):
+						return run(ctx, db)
+					case err == nil && found.Text != "mine":
+						return fmt.Errorf("somebody else's: %v", found)
+					case err == nil:
+						if again := run(ctx, db); again != nil && !errors.Is(again, model.ErrStale) && !mongo.IsDuplicateKeyError(again) {
+							return fmt.Errorf("a second time: %w", again)
+						}
+					}
+					return err
+				},
+				Check: func(t testing.TB, db *mongo.Database) {
+					if got := seqGot(t, db, seqPlain, "a", seqPlain.Following("a", 0)); !slices.Equal(got, []int64{last + 1}) {
+						t.Errorf("%v", got)
+					}
+					seqWantCounter(t, db, "a", last+1)
+				},
+			})
+		})
+	}
 }
