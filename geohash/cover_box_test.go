@@ -164,3 +164,34 @@ func TestBoxCoverExact(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCoverBox(f *testing.F) {
+	for _, b := range []Box{
+		{1, 2, 3, 4}, {-90, -180, 90, 180}, {0, 0, 0, 0}, {1, 170, 3, -170}, {1, 180, 2, 180}, {1, -180, 2, -180},
+		{89, 0, 90, 180}, {3, 2, 1, 4},
+	} {
+		f.Add(b.South, b.West, b.North, b.East, uint8(8), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, south, west, north, east float64, limit uint8, seed uint64) {
+		b := Box{south, west, north, east}
+		cover := b.Cover(nil, int(limit))
+		wantRanges(t, b, cover, int(limit))
+		if b.Validate() != nil {
+			if len(cover) > 0 {
+				t.Fatalf("%v has the cover %v", b, cover)
+			}
+			return
+		}
+		r := newPoints(seed)
+		for _, p := range []Point{{south, west}, {south, east}, {north, west}, {north, east}} {
+			if !b.Contains(p) || !holds(cover, bisect(p)) {
+				t.Fatalf("%v.Cover(%d) misses its corner %v: %v", b, limit, p, cover)
+			}
+		}
+		for range 50 {
+			if p := r.inBox(b); b.Contains(p) && !holds(cover, bisect(p)) {
+				t.Fatalf("%v.Cover(%d) misses %v: %v", b, limit, p, cover)
+			}
+		}
+	})
+}

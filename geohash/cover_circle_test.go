@@ -281,3 +281,34 @@ func area(ranges []Range) (sum float64) {
 	}
 	return sum
 }
+
+// FuzzCoverCircle samples points by geodesy: in the circle, at its rim, and next to it.
+func FuzzCoverCircle(f *testing.F) {
+	for _, c := range []Circle{
+		{Point{48.8566, 2.3522}, 1000}, {Point{0, 0}, 0}, {Point{90, 0}, 1}, {Point{-89.999, 180}, 200}, {Point{0, 180}, 1e6},
+		{Point{45, -180}, 1.5e7}, {Point{10, 20}, 2.0015e7}, {Point{0, 0}, 1e7}, {Point{89.9999999, 5}, 0.001},
+	} {
+		f.Add(c.Center.Lat, c.Center.Lng, c.Meters, uint8(8), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, lat, lng, meters float64, limit uint8, seed uint64) {
+		c := Circle{Point{lat, lng}, meters}
+		cover := c.Cover(nil, int(limit))
+		wantRanges(t, c, cover, int(limit))
+		if c.Validate() != nil {
+			if len(cover) > 0 {
+				t.Fatalf("%v has the cover %v", c, cover)
+			}
+			return
+		}
+		r := newPoints(seed)
+		for i := range 50 {
+			p := c.Center
+			if i > 0 {
+				p = r.around(c, r.next())
+			}
+			if c.Contains(p) && !holds(cover, bisect(p)) {
+				t.Fatalf("%v.Cover(%d) misses %v: %v", c, limit, p, cover)
+			}
+		}
+	})
+}

@@ -216,3 +216,37 @@ func vector(p Point) (x, y, z float64) {
 	lat, lng := p.Lat*math.Pi/180, p.Lng*math.Pi/180
 	return math.Cos(lat) * math.Cos(lng), math.Cos(lat) * math.Sin(lng), math.Sin(lat)
 }
+
+func FuzzEncode(f *testing.F) {
+	for _, p := range []Point{
+		{0, 0}, {90, 180}, {-90, -180}, {42.605, -5.603}, {math.NaN(), 0}, {0, math.Inf(1)},
+		{math.Nextafter(45, 0), math.Nextafter(-90, 0)},
+	} {
+		f.Add(p.Lat, p.Lng)
+	}
+	f.Fuzz(func(t *testing.T, lat, lng float64) {
+		p := Point{lat, lng}
+		k, err := Encode(p)
+		text, err2 := AppendEncode(nil, p, MaxChars)
+		if valid := math.Abs(lat) <= 90 && math.Abs(lng) <= 180; valid != (err == nil) || valid != (err2 == nil) {
+			t.Fatalf("%v: %v, %v", p, err, err2)
+		}
+		if err != nil {
+			if n := p.Normalize(); !math.IsNaN(n.Lat) && !math.IsNaN(n.Lng) && n.Validate() != nil {
+				t.Fatalf("%v is normalized to %v", p, n)
+			}
+			return
+		}
+		if want := bisect(p); k != want || string(text) != want.String() {
+			t.Fatalf("%v: %s and %s, not %s", p, k, text, want)
+		}
+		if got, err := Encode(k.Point()); err != nil || got != k || p.Normalize() != p {
+			t.Fatalf("%v: %s comes back as %s, %v", p, k, got, err)
+		}
+		for bits := range MaxBits + 1 {
+			if c := k.Cell(bits); !c.Range().Contains(k) || !c.Box().Contains(p) {
+				t.Fatalf("%v isn't in %v", p, c.Box())
+			}
+		}
+	})
+}

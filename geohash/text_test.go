@@ -92,3 +92,29 @@ func mustParse(s string) Cell {
 	}
 	return c
 }
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{
+		"", "ezs42", "EZS42", "u4pruydqqvj8", "0", "zzzzzzzzzzzz", "a", "ilo", "0123456789bcd", "é", "\x00", "ezs42ezs42é",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		c, err := Parse(s)
+		valid := len(s) >= 1 && len(s) <= MaxChars &&
+			strings.Trim(s, "0123456789bcdefghjkmnpqrstuvwxyzBCDEFGHJKMNPQRSTUVWXYZ") == ""
+		switch {
+		case valid != (err == nil), err != nil && (c != Cell{} || !is[*SyntaxError](err)):
+			t.Fatalf("%q: %v, %v", s, c, err)
+		case err != nil:
+			return
+		}
+		if c.String() != strings.ToLower(s) || int(c.Bits) != 5*len(s) {
+			t.Fatalf("%q is %v of %d bits", s, c, c.Bits)
+		}
+		text, err := AppendEncode(nil, c.Center(), len(s))
+		if err != nil || string(text) != c.String() {
+			t.Fatalf("the centre of %q is in %s, %v", s, text, err)
+		}
+	})
+}

@@ -1,3 +1,5 @@
+// The definition of keys by bisection, and random points: shared by the tests of package geohash.
+
 package geohash_test
 
 import (

@@ -1,3 +1,5 @@
+// This test of the whole package holds which functions allocate nothing.
+
 package geohash_test
 
 import (

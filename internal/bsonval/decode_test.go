@@ -77,19 +77,6 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-func TestAppendRefuses(t *testing.T) {
-	for reason, d := range map[string]bson.D{
-		"a Go type without BSON form": {{Key: "a", Value: 1}},
-		"Missing":                     {{Key: "a", Value: Missing}},
-		"NUL in a name":               {{Key: "a\x00", Value: nil}},
-		"NUL in a pattern":            {{Key: "a", Value: bson.Regex{Pattern: "\x00"}}},
-	} {
-		if _, err := Append(nil, d); err == nil {
-			t.Errorf("%s: no error", reason)
-		}
-	}
-}
-
 func FuzzDecode(f *testing.F) {
 	b, _ := Append(nil, everyType())
 	f.Add(b)

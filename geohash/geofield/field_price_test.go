@@ -1,11 +1,15 @@
+// These tests hold what each operation costs, and which index serves it.
+
 package geofield_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
@@ -13,8 +17,6 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What each operation costs that no other test measures is what its value says, and what its documentation says: one
@@ -102,47 +104,6 @@ func TestPrices(t *testing.T) {
 			_, err := byKey.Clusters(circle, 20).All(ctx, db)
 			return err
 		})
-	}, mongotest.WithMonitor(m))
-}
-
-// A search by rings sends one command for each ring that it tells of, and reads what it says; to the end of the world
-// where nothing is near, six.
-func TestNearestPrices(t *testing.T) {
-	t.Parallel()
-	m := mongotest.NewMonitor()
-	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		open(t, db, 200, byKey)
-		for _, x := range []struct {
-			reason string
-			k      int
-			from   geohash.Point
-			rings  [2]int // from, to
-			where  bson.D
-		}{
-			{"the five nearest", 5, geohash.Point{Lat: 48.86, Lng: 2.33}, [2]int{2, 3}, nil},
-			{"nothing", 5, geohash.Point{Lat: 48.86, Lng: 2.33}, [2]int{6, 6}, bson.D{{Key: "chain", Value: "none"}}},
-		} {
-			t.Run(x.reason, func(t *testing.T) {
-				var rings []geofield.Ring
-				list := func(ctx context.Context) ([]geofield.Place[cafe], error) {
-					rings = nil
-					return byKey.Nearest(x.from,
-						geofield.NearestSpec{Where: x.where, Trace: func(r geofield.Ring) { rings = append(rings, r) }}, geofield.Mark{},
-						int64(x.k)).All(ctx, db)
-				}
-				if _, err := list(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				want := model.Cost{Commands: len(rings)}
-				for _, r := range rings {
-					want.Returned += r.Read
-				}
-				if len(rings) < x.rings[0] || len(rings) > x.rings[1] {
-					t.Errorf("%d rings: %v", len(rings), rings)
-				}
-				modeltest.WantCost(t, m, want, func() error { _, err := list(t.Context()); return err })
-			})
-		}
 	}, mongotest.WithMonitor(m))
 }
 
