@@ -63,7 +63,8 @@ func TestMarkAscending(t *testing.T) {
 			}
 		}
 		keep := forest.MarkAscending(values, can)
-		if got := countAscending(values, func(i int) bool { return keep[i] }, can); got != most || len(keep) != len(values) {
+		got := countAscending(values, func(i int) bool { return keep[i] }, can)
+		if got != most || len(keep) != len(values) {
 			t.Fatalf("of %v are marked %v: %d, want %d", values, keep, got, most)
 		}
 	}

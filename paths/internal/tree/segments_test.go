@@ -33,7 +33,8 @@ func TestSegmentsAreEscaped(t *testing.T) {
 	}
 	for _, s := range []string{"", "a\x00b", "\xff"} {
 		var bad *model.ValueError
-		if path, err := tree.JoinSegments("a", s); !errors.Is(err, forest.ErrSegment) || !errors.As(err, &bad) || path != "" {
+		path, err := tree.JoinSegments("a", s)
+		if !errors.Is(err, forest.ErrSegment) || !errors.As(err, &bad) || path != "" {
 			t.Errorf("the segment %q: %q, %v", s, path, err)
 		}
 	}

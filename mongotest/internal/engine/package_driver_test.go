@@ -1,5 +1,5 @@
 // These tests call every exported method of the Go driver on the whole engine. The tables of calls are in the files
-// engine_driver_*_test.go, one for each type of the driver.
+// package_driver_*_test.go, one for each type of the driver.
 
 package engine_test
 
@@ -40,7 +40,7 @@ var driverTypes = []reflect.Type{
 // from 1 to 3.
 type driverTest = func(t *testing.T, c *mongo.Collection)
 
-// driverTests are the tables of the files engine_driver_*_test.go together.
+// driverTests are the tables of the files package_driver_*_test.go together.
 func driverTests() map[string]driverTest {
 	all := map[string]driverTest{}
 	for _, table := range []map[string]driverTest{
@@ -128,7 +128,7 @@ func TestDriverMethods(t *testing.T) {
 // driverCalls reads the tables' source: which entries call the method that is their key.
 func driverCalls(t *testing.T) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob("engine_driver*_test.go")
+	files, err := filepath.Glob("package_driver*_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
