@@ -24,8 +24,6 @@ func TestScopeIndexes(t *testing.T) {
 		want   string
 	}{
 		{"the tenant leads", tenantOf("a"), ix("qty", -1), "db.parts.createIndex({tenant: 1, qty: -1})"},
-		{"a unique one leaves marked documents out", tenantOf("a"), unique(ix("qty", 1)),
-			"db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_qty_1', unique: true, partialFilterExpression: {deletedAt: null}})"},
 		{"a unique one that is partial", tenantOf("a"), unique(partial(ix("qty", 1), d("qty", d("$gt", 0)))),
 			"db.parts.createIndex({tenant: 1, qty: 1}, {name: 'tenant_1_qty_1', unique: true, partialFilterExpression: {qty: {$gt: 0}, deletedAt: null}})"},
 		{
