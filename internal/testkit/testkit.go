@@ -53,6 +53,23 @@ func Catch(t testing.TB, f func()) (e *model.DeclarationError) {
 	return nil
 }
 
+// WantDeclarationError fails the test unless f panics with a DeclarationError.
+func WantDeclarationError(t testing.TB, reason string, f func()) {
+	t.Helper()
+	if Catch(t, f) == nil {
+		t.Errorf("%s: no *model.DeclarationError", reason)
+	}
+}
+
+// WantValueError fails the test unless err is a ValueError.
+func WantValueError(t testing.TB, reason string, err error) {
+	t.Helper()
+	var bad *model.ValueError
+	if !errors.As(err, &bad) {
+		t.Errorf("%s: %v, want a *model.ValueError", reason, err)
+	}
+}
+
 // MustRun runs plans that prepare a test.
 func MustRun(t testing.TB, db model.DB, plans ...model.Plan) {
 	t.Helper()

@@ -1,7 +1,6 @@
 package keys_test
 
 import (
-	"errors"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/mongotest"
@@ -56,25 +56,14 @@ func TestShardDeclarations(t *testing.T) {
 		"in an array": shardD("name", 1, "subs.n", 1), "twice": shardD("name", 1, "name", "hashed"),
 		"missing": shardD("nam", 1),
 	} {
-		wantDeclaration(t, reason, func() { keys.NewShard(lists, key, keys.ShardSpec{}) })
+		testkit.WantDeclarationError(t, reason, func() { keys.NewShard(lists, key, keys.ShardSpec{}) })
 	}
-	wantDeclaration(t, "below another", func() { keys.NewShard(readings, shardD("a", 1, "a.b", 1), keys.ShardSpec{}) })
-	wantDeclaration(t, "a unique hash", func() {
+	testkit.WantDeclarationError(t, "below another", func() { keys.NewShard(readings, shardD("a", 1, "a.b", 1), keys.ShardSpec{}) })
+	testkit.WantDeclarationError(t, "a unique hash", func() {
 		keys.NewShard(lists, shardD("_id", 1, "name", "hashed"), keys.ShardSpec{Unique: true})
 	})
-	wantDeclaration(t, "no database", func() { byDevice.Command("") })
-	wantDeclaration(t, "a name with a dot", func() { byDevice.Reshard("iot.readings") })
-}
-
-func wantDeclaration(t *testing.T, reason string, declare func()) {
-	t.Helper()
-	defer func() {
-		var bad *model.DeclarationError
-		if err, _ := recover().(error); !errors.As(err, &bad) {
-			t.Errorf("%s: %v", reason, err)
-		}
-	}()
-	declare()
+	testkit.WantDeclarationError(t, "no database", func() { byDevice.Command("") })
+	testkit.WantDeclarationError(t, "a name with a dot", func() { byDevice.Reshard("iot.readings") })
 }
 
 func TestShardIndexes(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/mongotest"
@@ -84,10 +85,10 @@ func TestNumberDocumentRefusals(t *testing.T) {
 		{{Key: "a", Value: bson.A{bson.D{{Key: "$x", Value: 1}}}}},
 	} {
 		_, _, err := schema.DocumentJSON(numDoc(t, bad))
-		numRefused(t, model.Shell(bad), err)
+		testkit.WantValueError(t, model.Shell(bad), err)
 	}
 	_, _, err := schema.DocumentJSON(bson.Raw{5, 0, 0, 0})
-	numRefused(t, "half a document", err)
+	testkit.WantValueError(t, "half a document", err)
 	for _, bad := range []string{
 		"", "1", "[]", "null", `{"a":1`, `{"a":1}x`, `{"a":1}{}`, `{"a":1,"a":2}`, `{"a.b":1}`, `{"a":{"$where":1}}`,
 		`{"$oid":"507f00000000000000000001"}`, `{"a":{"$oid":"x"}}`, `{"a":{"b":1,"$gt":2}}`, `{"":1}`, `{"n":"x"}`,
@@ -99,7 +100,7 @@ func TestNumberDocumentRefusals(t *testing.T) {
 		if len(bad) > 50 {
 			bad = bad[:50]
 		}
-		numRefused(t, bad, err)
+		testkit.WantValueError(t, bad, err)
 		if err != nil && strings.Contains(err.Error(), "<nil>") {
 			t.Errorf("%s: %v tells no reason", bad, err)
 		}

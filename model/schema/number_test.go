@@ -2,7 +2,6 @@ package schema_test
 
 import (
 	"encoding/json"
-	"errors"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -11,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // numFloatReader is a reader of JSON as JavaScript is: it takes numbers as binary64 and writes them again.
@@ -81,14 +82,6 @@ func numOf(t testing.TB, v any) schema.Number {
 		t.Fatalf("%v: %v", v, err)
 	}
 	return n
-}
-
-func numRefused(t testing.TB, what string, err error) {
-	t.Helper()
-	var bad *model.ValueError
-	if !errors.As(err, &bad) {
-		t.Errorf("%s: %v, want a *model.ValueError", what, err)
-	}
 }
 
 // number is a number that the test knows to be one.
@@ -177,7 +170,7 @@ func TestNumberRefusals(t *testing.T) {
 		"--1", "1e1000000", "1e-1000000", "1e99999999999999999999", "1,5", "1e5.0", "$where", "NaN\x00",
 	} {
 		n, err := schema.NumberOf(bad)
-		if numRefused(t, bad, err); n != (schema.Number{}) {
+		if testkit.WantValueError(t, bad, err); n != (schema.Number{}) {
 			t.Errorf("%q gives %s", bad, n)
 		}
 		quoted, err := json.Marshal(bad)
@@ -195,7 +188,7 @@ func TestNumberRefusals(t *testing.T) {
 		struct{}{},
 	} {
 		_, err := schema.NumberOf(bad)
-		numRefused(t, "", err)
+		testkit.WantValueError(t, "", err)
 	}
 	for _, bad := range []any{true, bson.D{}, bson.NewObjectID(), "twelve"} {
 		raw, err := bson.Marshal(bson.D{{Key: "n", Value: bad}})

@@ -164,20 +164,9 @@ func TestOfPanics(t *testing.T) {
 			},
 		},
 	} {
-		wantDeclarationError(t, c.reason, func() { schema.Of(sinks, c.spec) })
+		testkit.WantDeclarationError(t, c.reason, func() { schema.Of(sinks, c.spec) })
 	}
-	wantDeclarationError(t, "functions", func() { schema.Of(model.NewCollection[odd, string]("odd"), schema.Spec{}) })
-}
-
-func wantDeclarationError(t *testing.T, reason string, f func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if _, ok := recover().(*model.DeclarationError); !ok {
-			t.Errorf("%s: no *model.DeclarationError", reason)
-		}
-	}()
-	f()
+	testkit.WantDeclarationError(t, "functions", func() { schema.Of(model.NewCollection[odd, string]("odd"), schema.Spec{}) })
 }
 
 // What is opaque is said.

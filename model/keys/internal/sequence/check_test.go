@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
@@ -18,7 +19,7 @@ import (
 
 // Counters that are behind, missing or damaged are found, all of them, and raised to where they belong.
 func TestSequenceCheckAndRepair(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		lasts := []any{
@@ -95,7 +96,7 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 
 // The same for owners that are integers.
 func TestSequenceCheckOfIntegers(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		for _, owner := range []int64{-5, 0, 7, math.MinInt64} {

@@ -6,18 +6,19 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What the tests are about: mailboxes.
@@ -46,21 +47,6 @@ var (
 var seqHostile = []string{
 	"a", "a_", "a_1", "a_000000000000000001", "_", "__", "%", "%5F", "%255F", "a%5F", "a`", "a^", "$where", "a.b", "^.*",
 	"|", "é", "NUL\x00", "a\n", "\U0001f9e9",
-}
-
-func seqParallel(t *testing.T) {
-	t.Helper()
-	if os.Getenv(mongotest.EnvURI) == "" {
-		t.Parallel()
-	}
-}
-
-func seqRefused(t testing.TB, what string, err error) {
-	t.Helper()
-	var bad *model.ValueError
-	if !errors.As(err, &bad) {
-		t.Errorf("%s: %v, want a *model.ValueError", what, err)
-	}
 }
 
 // seqInsert inserts a document under an owner's number, by a store.
@@ -139,7 +125,7 @@ func TestSequenceKeys(t *testing.T) {
 		"a_+00000000000000001", "a_1000000000000000000", "a_000000000000000001\n",
 	} {
 		owner, n, err := seqPlain.Parse(bad)
-		if seqRefused(t, bad, err); owner != "" || n != 0 {
+		if testkit.WantValueError(t, bad, err); owner != "" || n != 0 {
 			t.Errorf("%q gives %q and %d", bad, owner, n)
 		}
 	}
@@ -148,7 +134,7 @@ func TestSequenceKeys(t *testing.T) {
 		n     int64
 	}{{"", 1}, {"\xff", 1}, {"a", -1}, {"a", 10}} {
 		_, err := seqShort.Key(c.owner, c.n)
-		seqRefused(t, fmt.Sprintf("%q %d", c.owner, c.n), err)
+		testkit.WantValueError(t, fmt.Sprintf("%q %d", c.owner, c.n), err)
 	}
 	for _, owner := range []int64{0, -5, math.MinInt64, math.MaxInt64} {
 		key, err := seqByNumber.Key(owner, 7)
@@ -158,7 +144,7 @@ func TestSequenceKeys(t *testing.T) {
 	}
 	for _, bad := range []string{"05_007", "+5_007", "-0_007", "9223372036854775808_007", "5 _007", "5_7"} {
 		_, _, err := seqByNumber.Parse(bad)
-		seqRefused(t, bad, err)
+		testkit.WantValueError(t, bad, err)
 	}
 }
 
@@ -194,7 +180,7 @@ func FuzzSequenceKey(f *testing.F) {
 
 // Queries by number give what is there, in order, of one owner.
 func TestSequenceQueries(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, owner := range seqHostile {
 			seqStore(t, db, seqPlain, owner, 1, 2, 9, 10, 12, 100)
@@ -238,7 +224,7 @@ func TestSequenceQueries(t *testing.T) {
 
 // Random numbers of random owners, against sorted lists in memory.
 func TestSequenceProperty(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		random := rand.New(rand.NewPCG(5, 1))
 		want := map[string][]int64{}
@@ -281,7 +267,7 @@ func TestSequenceProperty(t *testing.T) {
 
 // What a document is stored as, what is recognized, and what is refused.
 func TestSequenceInsert(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for range 2 {
 			if err := seqInsert(seqPlain, "a_b", 10, seqMail{Text: "hello"})(t.Context(), db); err != nil {
@@ -296,21 +282,21 @@ func TestSequenceInsert(t *testing.T) {
 			t.Errorf("another document: %v", err)
 		}
 		_, _, err = model.NewStore(model.New("mail", seqPlain), seqMails).Insert(seqMail{ID: "x"}).Run(t.Context(), db)
-		seqRefused(t, "an _id that isn't a key", err)
+		testkit.WantValueError(t, "an _id that isn't a key", err)
 	})
 	_, err := seqPlain.Key("", 1)
-	seqRefused(t, "isn't an owner", err)
+	testkit.WantValueError(t, "isn't an owner", err)
 	_, err = seqPlain.Key("a", -1)
-	seqRefused(t, "a negative number", err)
+	testkit.WantValueError(t, "a negative number", err)
 	open := keys.NewSequence(model.NewCollection[bson.D, string]("open"), seqCounters, keys.SequenceSpec{})
-	seqRefused(t, "append of nil", open.Append("a", nil).Err)
-	seqRefused(t, "append of a name with a dollar sign", open.Append("a", bson.D{{Key: "$where", Value: 1}}).Err)
-	seqRefused(t, "append of 17 MiB", seqPlain.Append("a", seqMail{Text: strings.Repeat("x", 17<<20)}).Err)
-	seqRefused(t, "append without owner", seqPlain.Append("", seqMail{}).Err)
-	seqRefused(t, "after the last", seqAppended(t, seqShort, "a", 10, seqMail{}).Err())
-	seqRefused(t, "no numbers", seqPlain.Take("a", 0).Err)
-	seqRefused(t, "more than there are", seqShort.Take("a", 10).Err)
-	seqRefused(t, "raised too far", seqShort.Raise("a", 10).Err)
+	testkit.WantValueError(t, "append of nil", open.Append("a", nil).Err)
+	testkit.WantValueError(t, "append of a name with a dollar sign", open.Append("a", bson.D{{Key: "$where", Value: 1}}).Err)
+	testkit.WantValueError(t, "append of 17 MiB", seqPlain.Append("a", seqMail{Text: strings.Repeat("x", 17<<20)}).Err)
+	testkit.WantValueError(t, "append without owner", seqPlain.Append("", seqMail{}).Err)
+	testkit.WantValueError(t, "after the last", seqAppended(t, seqShort, "a", 10, seqMail{}).Err())
+	testkit.WantValueError(t, "no numbers", seqPlain.Take("a", 0).Err)
+	testkit.WantValueError(t, "more than there are", seqShort.Take("a", 10).Err)
+	testkit.WantValueError(t, "raised too far", seqShort.Raise("a", 10).Err)
 }
 
 func TestSequenceDeclarations(t *testing.T) {
@@ -345,7 +331,7 @@ func TestSequenceDeclarations(t *testing.T) {
 
 // The price is as promised, and indexes serve the queries.
 func TestSequenceCosts(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -22,7 +23,7 @@ import (
 // What the comments promise of indexes: everything by number and by day is served by _id, what is unpacked by the index
 // on the keys.
 func TestSequenceIndexed(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		var mails, days, counters []any
 		for i := range 1500 {
@@ -77,7 +78,7 @@ func TestSequenceIndexed(t *testing.T) {
 
 // What the comments promise of commands and documents, that no other test measures.
 func TestKeysCosts(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -42,7 +43,7 @@ func seqWantCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 
 // Thirty-two that take numbers of a new owner at once: each number is given once, by any mixture of blocks.
 func TestSequenceConcurrent(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	const writers, each = 32, 12
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		shared, single := seqPlain.Allocator(db, 7), seqPlain.Allocator(db, 1)
@@ -89,7 +90,7 @@ func TestSequenceConcurrent(t *testing.T) {
 
 // Counters that give no numbers say why.
 func TestSequenceCounters(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		next := func(s *keys.Sequence[seqMail, string], owner string, block int64) (int64, error) {
@@ -153,7 +154,7 @@ func TestSequenceCounters(t *testing.T) {
 		if n, err := next(seqPlain, "", 5); n != 0 {
 			t.Errorf("%d", n)
 		} else {
-			seqRefused(t, "isn't an owner", err)
+			testkit.WantValueError(t, "isn't an owner", err)
 		}
 		seqSetCounter(t, db, "a", int64(seqMost))
 		if _, err := next(seqPlain, "a", 1); !errors.Is(err, model.ErrFull) {
@@ -164,7 +165,7 @@ func TestSequenceCounters(t *testing.T) {
 
 // What is left of a block belongs to the allocator, and a transaction that is aborted gives nothing back.
 func TestAllocator(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		a := seqPlain.Allocator(db, 10)
 		for want := range int64(3) {
@@ -201,7 +202,7 @@ func TestAllocator(t *testing.T) {
 
 // Appends leave no gap, whoever else appends, and whatever is cut.
 func TestSequenceAppend(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if _, _, err := seqPlain.Append("a", seqMail{}).Run(t.Context(), db); errors.Is(err, model.ErrNoTransactions) {
 			if n, err := db.Collection("counters").CountDocuments(t.Context(), bson.D{}); n != 0 || err != nil {
@@ -245,7 +246,7 @@ func TestSequenceAppend(t *testing.T) {
 
 // A number that is known to be the next is appended by the plan that Decide returns.
 func TestSequenceAppendKnown(t *testing.T) {
-	seqParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		p := seqAppended(t, seqPlain, "a", 1, seqMail{Text: "first"})
 		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrTransactional) {

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
@@ -98,7 +99,7 @@ func TestExpiryInterleaved(t *testing.T) {
 
 // Archives that run at once, and those who change what they archive: nothing is lost.
 func TestExpiryConcurrent(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		const docs, workers = 60, 8
 		for i := range docs {

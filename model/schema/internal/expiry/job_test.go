@@ -5,18 +5,19 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // What the tests are about: orders.
@@ -46,13 +47,6 @@ var (
 
 	expNow = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 )
-
-func expParallel(t *testing.T) {
-	t.Helper()
-	if os.Getenv(mongotest.EnvURI) == "" {
-		t.Parallel()
-	}
-}
 
 // expAged is an order of so many days ago.
 func expAged(id string, days int) expOrder {
@@ -93,14 +87,6 @@ func expWant(t testing.TB, db *mongo.Database, hot, cold []string) {
 	}
 }
 
-func expRefused(t testing.TB, what string, err error) {
-	t.Helper()
-	var bad *model.ValueError
-	if !errors.As(err, &bad) {
-		t.Errorf("%s: %v, want a *model.ValueError", what, err)
-	}
-}
-
 func expRun(t testing.TB, db *mongo.Database, x *schema.Expiry[expOrder, string], o model.JobOptions) model.Progress {
 	t.Helper()
 	p, err := x.Archive(expNow).Run(context.Background(), db, o)
@@ -112,7 +98,7 @@ func expRun(t testing.TB, db *mongo.Database, x *schema.Expiry[expOrder, string]
 
 // What has expired is moved, whole, and nothing else.
 func TestExpiryArchive(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for i, x := range []*schema.Expiry[expOrder, string]{expArchived, expVersion, expMargin} {
 			for _, name := range []string{"orders", "cold", "jobs"} {
@@ -225,7 +211,7 @@ func expSomewhere(t testing.TB, db *mongo.Database, id string) bool {
 
 // Random changes between runs: each document's last state is where it belongs.
 func TestExpiryProperty(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for seed, x := range []*schema.Expiry[expOrder, string]{expArchived, expVersion} {
 			random := rand.New(rand.NewPCG(uint64(seed), 7))

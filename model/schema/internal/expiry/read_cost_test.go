@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
@@ -20,7 +21,7 @@ import (
 // What the comments promise of indexes: documents by _id, those that have expired by the index on the time; and of Live
 // that none serves it.
 func TestExpiryIndexed(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		var orders, cold []any
@@ -73,7 +74,7 @@ func rawID(id string) bson.RawValue {
 
 // What the comments promise of commands and documents, that no other test measures.
 func TestExpiryPromisedCosts(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
@@ -108,7 +109,7 @@ func TestExpiryPromisedCosts(t *testing.T) {
 
 // The price is as promised, and the index finds expired documents.
 func TestExpiryCosts(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()

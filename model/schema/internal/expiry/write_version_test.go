@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/tenancy"
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/model/schema"
@@ -90,7 +91,7 @@ func expRestoreInterleaved(t *testing.T, x *schema.Expiry[expOrder, string], unt
 
 // What comes back has a version that no copy has, and the copy stays as it is.
 func TestExpiryRestoreVersions(t *testing.T) {
-	expParallel(t)
+	testkit.Parallel(t)
 	at := bson.E{Key: "placed", Value: expNow}
 	earlier := func(versions ...any) bson.E {
 		var list bson.A
@@ -154,7 +155,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 			change := expEachVersion.Restore("a", c.until)
 			plan, err := change.Plan(t.Context(), db)
 			if c.want == "" {
-				expRefused(t, c.reason, err)
+				testkit.WantValueError(t, c.reason, err)
 				continue
 			}
 			for range 2 { // the second time it changes nothing
@@ -178,7 +179,7 @@ func TestExpiryRestoreVersions(t *testing.T) {
 // Moments and marks count the version up once, however often they are run.
 func TestExpiryCountsOnce(t *testing.T) {
 	tenancy.Differs(t, "it makes a pair by hand, without the tenant")
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		expPut(t, t.Context(), db, "orders", expAged("a", 31))
 		expPut(t, t.Context(), db, "cold", expAged("a", 40))
@@ -231,7 +232,7 @@ func expPair(t *testing.T, cold expOrder) schema.ExpiryPair {
 // does.
 func TestExpiryKeepsOtherStates(t *testing.T) {
 	tenancy.Differs(t, "a restore changes the scope's Set fields, so the document isn't as it was archived")
-	expParallel(t)
+	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		expPut(t, t.Context(), db, "orders", expAged("a", 31))
 		for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
 )
@@ -38,6 +39,6 @@ func TestVersionsPanics(t *testing.T) {
 			schema.NewVersions(newPeople(), spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
 		}},
 	} {
-		wantDeclarationError(t, c.reason, c.f)
+		testkit.WantDeclarationError(t, c.reason, c.f)
 	}
 }

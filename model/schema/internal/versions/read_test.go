@@ -135,17 +135,6 @@ func text(v any) string {
 	return string(b)
 }
 
-func wantDeclarationError(t *testing.T, reason string, f func()) {
-	t.Helper()
-	defer func() {
-		t.Helper()
-		if _, ok := recover().(*model.DeclarationError); !ok {
-			t.Errorf("%s: no *model.DeclarationError", reason)
-		}
-	}()
-	f()
-}
-
 func store(t testing.TB, db *mongo.Database, docs ...string) {
 	t.Helper()
 	c := db.Collection("people")
