@@ -188,3 +188,51 @@ func ringOf(f *geofield.Field[cafe, int64], c geohash.Circle) *model.Find[cafe] 
 	return f.Nearest(c.Center, geofield.NearestSpec{Start: c.Meters},
 		geofield.Mark{Meters: 100000, ID: testkit.Raw(int64(0))}, 1).First
 }
+
+func TestFieldCostsAndIndex(t *testing.T) {
+	t.Parallel()
+	m := mongotest.NewMonitor()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		open(t, db, 4000, byKey, byText, byChain)
+		circle, box := geohash.Circle{Center: geohash.Point{Lat: 40, Lng: 2.33}, Meters: 300000}, geohash.Box{
+			South: 48.8, West: 2.3, North: 48.82, East: 2.32,
+		}
+		chain := bson.D{{Key: "chain", Value: "b"}}
+		few := bson.D{{Key: "seats", Value: bson.D{{Key: "$ne", Value: 1}}}}
+		for _, x := range []struct {
+			reason, index string
+			query         any
+		}{
+			{"a circle", "geo_1", byKey.Within(circle).Find}, {"a box", "geo_1", byKey.Within(box).Find},
+			{"with a condition", "geo_1", byKey.Within(circle, few).Find},
+			{
+				reason: "a box across the antimeridian", index: "geo_1",
+				query: byKey.Within(geohash.Box{South: 30, West: 179.5, North: 31, East: -179.5}).Find,
+			},
+			{"a chain's circle", "chain_1_geo_1_seats_1", byChain.Within(circle, chain).Find},
+			{"a chain's box", "chain_1_geo_1_seats_1", byChain.Within(box, chain, few).Find},
+			{"keys", "geo_1", byKey.Keys(circle)}, {"clusters", "geo_1", byKey.Clusters(circle, 20)},
+			{"a ring", "geo_1", ringOf(byKey, circle)},
+		} {
+			t.Run(x.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, x.query, x.index) })
+		}
+		candidates, err := byKey.Within(circle).Find.Count(t.Context(), db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches := model.Cost{Commands: 1, Returned: int(candidates)}
+		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).All(t.Context(), db); return err })
+		modeltest.WantCost(t, m, batches, func() error { _, err := byKey.Within(circle).Count(t.Context(), db); return err })
+		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 1}, func() error {
+			_, err := byKey.Within(box).Count(t.Context(), db)
+			return err
+		})
+		job := byKey.Rebuild()
+		job.Stages[0].BatchSize = 2000
+		modeltest.WantCost(t, m, model.Cost{Commands: 4, Returned: 4000}, func() error {
+			_, err := job.Run(t.Context(), db, model.JobOptions{})
+			return err
+		})
+		wantIndexed(t, db, m)
+	}, mongotest.WithMonitor(m))
+}

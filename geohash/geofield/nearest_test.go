@@ -3,6 +3,7 @@ package geofield_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -233,4 +234,63 @@ func TestNearestPrices(t *testing.T) {
 			})
 		}
 	}, mongotest.WithMonitor(m))
+}
+
+// The server's own queries on a sphere find the same, where it has them: within a circle all but points on its rim, and
+// the nearest in the same order but for ties.
+func TestSphereAgrees(t *testing.T) {
+	t.Parallel()
+	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
+		list := open(t, db, 700, byKey)
+		random := rand.New(rand.NewPCG(8, 9))
+		for range 12 {
+			c := geohash.Circle{Center: somewhere(random), Meters: math.Exp(random.Float64()*9 + 5)}
+			want, err := byKey.Within(c).All(t.Context(), db)
+			if err != nil || !slices.Equal(sorted(ids(want)), inside(list, c, nil)) {
+				t.Fatal(err)
+			}
+			sphere := bson.A{bson.A{c.Center.Lng, c.Center.Lat}, c.Meters / geohash.EarthRadius}
+			got, err := cafes.Find(bson.D{{
+				Key:   "loc",
+				Value: bson.D{{Key: "$geoWithin", Value: bson.D{{Key: "$centerSphere", Value: sphere}}}},
+			}}).All(t.Context(), db)
+			var theirs []int64
+			for _, x := range got {
+				theirs = append(theirs, x.ID)
+			}
+			if err != nil || !slices.Equal(sorted(theirs), sorted(ids(want))) {
+				t.Errorf("within %v are %v to the server, %v, not %v", c, theirs, err, ids(want))
+			}
+			nearest(t, db, c.Center)
+		}
+	})
+}
+
+// nearest compares the order of the twenty nearest.
+func nearest(t *testing.T, db *mongo.Database, from geohash.Point) {
+	t.Helper()
+	want, err := byKey.Nearest(from, geofield.NearestSpec{}, geofield.Mark{}, 20).All(t.Context(), db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bson.D{{Key: "$geometry", Value: geo("Point", from.Lng, from.Lat)}}
+	got, err := cafes.Find(bson.D{{Key: "loc", Value: bson.D{{Key: "$nearSphere", Value: at}}}}).
+		Limited(20).All(t.Context(), db)
+	if lacksSphere(err) {
+		return
+	}
+	if err != nil || len(got) != len(want) {
+		t.Fatalf("%d near %v, %v", len(got), from, err)
+	}
+	for i, x := range got {
+		if d := geohash.Distance(from, geohash.Point(x.Loc)); math.Abs(d-want[i].Meters) > 1e-6*d+1e-3 {
+			t.Errorf("the %d. of %v is %d to the server, %g m, not %d, %g m", i+1, from, x.ID, d, want[i].Doc.ID, want[i].Meters)
+		}
+	}
+}
+
+// lacksSphere reports whether the engine answered, which has no order by distance on a sphere.
+func lacksSphere(err error) bool {
+	var failure mongo.ServerError
+	return errors.As(err, &failure) && failure.HasErrorCode(238)
 }

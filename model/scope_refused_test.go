@@ -1,23 +1,24 @@
 package model_test
 
 import (
-	"context"
 	"errors"
 	"math"
 	"strings"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // notADatabase has a database's methods, and nothing to run on.
 type notADatabase struct{}
 
-func (notADatabase) Name() string          { return "x" }
+func (notADatabase) Name() string { return "x" }
+
 func (notADatabase) Client() *mongo.Client { return nil }
 
 // TestScopeRefused: a scope that can't hold, and what can't run under a scope under a scope, is refused before anything
@@ -299,123 +300,4 @@ func modified(docs *model.Collection[bson.D, int32], let, projection bson.D) *mo
 	m := docs.Modify(d("_id", 1), d("$set", d("x", 1)))
 	m.Options.Let, m.Projection = let, projection
 	return m
-}
-
-// TestScopeMergeKeepsTenant: a $merge updates the tenant's own documents, and they stay so.
-func TestScopeMergeKeepsTenant(t *testing.T) {
-	tenancy.Differs(t, "it has a scope of its own")
-	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "$merge with a pipeline", func(ctx context.Context, db *mongo.Database) error {
-			c := db.Collection("probe")
-			_, err := c.InsertOne(ctx, d("_id", 1))
-			if err == nil {
-				_, err = c.Aggregate(ctx, mongo.Pipeline{
-					d("$merge", d("into", "probe", "on", "_id", "whenMatched", bson.A{d("$set", d("x", 1))})),
-				})
-			}
-			_ = c.Drop(ctx)
-			return err
-		})
-		unique := model.NewIndex("totals", bson.D{{Key: "tenant", Value: 1}, {Key: "part", Value: 1}})
-		unique.Unique = true
-		if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
-			t.Fatal(err)
-		}
-		own := model.Scope{Tenant: d("tenant", "a")}.On(db)
-		docs, totals := model.NewCollection[bson.D, int32]("parts"), model.NewCollection[bson.D, int32]("totals")
-		mustRun(t, own,
-			model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
-		away := bson.A{d("$set", d("tenant", "b", "n", "$$new.n"))}
-		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
-			d("$project", d("_id", 0, "part", 1, "n", 1)),
-			d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
-		}}.Run(t.Context(), own)
-		var got bson.D
-		if err := errors.Join(err, db.Collection("totals").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil ||
-			model.Shell(got) != "{_id: 7, part: 'nut', tenant: 'a', n: 2}" {
-			t.Errorf("%s, %v", model.Shell(got), err)
-		}
-	})
-}
-
-// TestScopeMergeOn: a $merge may match on the tenant alone, in each form that "on" has.
-func TestScopeMergeOn(t *testing.T) {
-	tenancy.Differs(t, "it has a scope of its own")
-	db := mongotest.NewClient(t).Database("test")
-	unique := model.NewIndex("sums", bson.D{{Key: "tenant", Value: 1}})
-	unique.Unique = true
-	if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	own := model.Scope{Tenant: d("tenant", "a")}.On(db)
-	parts := model.NewCollection[bson.D, int32]("parts")
-	mustRun(t, own, model.NewPlan(parts.Insert(d("_id", 1, "n", 2))))
-	raw := bson.RawValue{Type: bson.TypeString, Value: []byte("\x07\x00\x00\x00tenant\x00")}
-	for i, on := range []any{"tenant", raw, []string{"tenant"}, bson.A{"tenant"}, bson.A{raw}} {
-		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
-			d("$project", d("_id", 0, "n", d("$add", bson.A{"$n", i}))), d("$merge", d("into", "sums", "on", on)),
-		}}.Run(t.Context(), own)
-		var got struct {
-			Tenant string
-			N      int
-		}
-		if err := errors.Join(err, db.Collection("sums").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil ||
-			got.Tenant != "a" || got.N != 2+i {
-			t.Errorf("on %T: %v, %v", on, got, err)
-		}
-	}
-}
-
-// TestModelOn: on a model's database only its collections are reached.
-func TestModelOn(t *testing.T) {
-	tenancy.Differs(t, "it has scopes of its own")
-	monitor := mongotest.NewMonitor()
-	bare := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
-	docs := model.NewCollection[bson.D, int32]("parts")
-	others := docs.Named("others")
-	shop := model.New("shop", model.Entity(docs))
-	ctx := t.Context()
-	for name, db := range map[string]model.DB{
-		"alone":          shop.On(bare),
-		"within a scope": shop.On(tenantOf("a").On(bare)),
-		"around a scope": tenantOf("a").On(shop.On(bare)),
-	} {
-		monitor.Reset()
-		var seen int
-		for what, err := range map[string]error{
-			"a find":     second(others.Find(nil).All(ctx, db)),
-			"a count":    second(others.Find(nil).Count(ctx, db)),
-			"a page":     second(others.Find(nil).Limited(1).Page(ctx, db, "")),
-			"a pipeline": second(others.Aggregate(nil).All(ctx, db)),
-			"a $lookup": second(docs.Aggregate(mongo.Pipeline{
-				d("$lookup", d("from", "others", "as", "x")),
-			}).All(ctx, db)),
-			"a $lookup within": second(docs.Aggregate(mongo.Pipeline{
-				d("$facet", d("f", bson.A{d("$unionWith", "others")})),
-			}).All(ctx, db)),
-			"a $graphLookup": second(docs.Aggregate(mongo.Pipeline{
-				d("$graphLookup", d("from", "others", "as", "x")),
-			}).All(ctx, db)),
-			"a findAndModify": second(others.Modify(d("_id", 1), d("$set", d("x", 1))).Run(ctx, db)),
-			"an insert":       second(others.Insert(d("_id", 1)).Run(ctx, db)),
-			"a delete":        second(others.Delete(1).Run(ctx, db)),
-			"a second step":   second(model.NewPlan(docs.Delete(1), others.Delete(1)).Run(ctx, db)),
-			"a $merge": second(model.MergeInto{
-				Collection: "parts", Once: true,
-				Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))},
-			}.Run(ctx, db)),
-		} {
-			var conflict *model.ConflictError
-			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" ||
-				!strings.Contains(err.Error(), "isn't a collection of the model shop") {
-				t.Errorf("%s, %s: %v", name, what, err)
-			}
-		}
-		if n := monitor.Cost().Commands; n != 0 || seen < 12 {
-			t.Errorf("%s: %d commands", name, n)
-		}
-		if _, err := docs.Find(nil).All(ctx, db); err != nil {
-			t.Errorf("%s: its own collection: %v", name, err)
-		}
-	}
 }
