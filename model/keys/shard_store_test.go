@@ -4,9 +4,6 @@ import (
 	"errors"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-
 	"github.com/docmodel/docmodel/denorm"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
@@ -14,6 +11,8 @@ import (
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A store writes documents whose shard key isn't the _id, also on servers where findAndModify needs the whole key: it
