@@ -59,6 +59,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",
 	"mongotest/internal/engine/router",
+	"mongotest/internal/engine/session",
 	"mongotest/internal/engine/specs",
 	"mongotest/internal/engine/window",
 	"mongotest/internal/engine/wire",

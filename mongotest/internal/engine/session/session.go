@@ -1,6 +1,10 @@
 // Package session has what an engine remembers of its clients' sessions: open transactions, outcomes of retryable
 // writes, and when each session was last used.
 //
+// The engine has one [Set]. It is the only caller: the code that prepares a request checks a session out, the commands
+// commitTransaction, abortTransaction and endSessions end things, and the write commands recall outcomes. A session's
+// id is the 16 bytes of lsid.id as a string, everywhere in this package.
+//
 // # A command with a number
 //
 // A driver gives each transaction and each retryable write of a session a number, higher than the last one.
@@ -17,6 +21,9 @@
 // A transaction is over when it is committed or aborted, when its session ends, after the lifetime that package store
 // gives it, or 5 seconds after the connection of its last command has ended ([Owner]). A session is forgotten when it
 // ends. If it isn't used for 30 minutes, $listLocalSessions doesn't show it.
+//
+// https://www.mongodb.com/docs/manual/core/retryable-writes/ and
+// https://www.mongodb.com/docs/manual/reference/server-sessions/ have the rules for clients.
 package session
 
 import (
@@ -68,6 +75,10 @@ type Command struct {
 }
 
 // EnterTransaction begins a transaction or returns the one that is open. The command's connection becomes its owner.
+// begin makes the transaction in the store. It is called only if the command starts one.
+//
+// A transaction that was committed is returned to commitTransaction alone: a driver sends this command again if it
+// didn't see the answer.
 func (s *Session) EnterTransaction(c Command, by *Owner, begin func() *store.Txn) (*store.Txn, error) {
 	switch {
 	case c.Number < s.number:
@@ -86,6 +97,7 @@ func (s *Session) EnterTransaction(c Command, by *Owner, begin func() *store.Txn
 		return nil, store.NoSuchTransaction("Given transaction number %d does not match any in-progress transactions."+
 			" The active transaction number is %d", c.Number, s.number)
 	}
+	// The transaction can end without a command: by its lifetime, or after its connection.
 	if s.progress == running && s.txn.Load().Ended() {
 		s.Abort()
 	}
@@ -102,7 +114,8 @@ func (s *Session) EnterTransaction(c Command, by *Owner, begin func() *store.Txn
 	return s.txn.Load(), nil
 }
 
-// EnterRetryable enters the number of a retryable write. A new number forgets the outcomes of the last one.
+// EnterRetryable enters the number of a retryable write. A new number forgets the outcomes of the last one. The same
+// number can't be of a transaction and of a write.
 func (s *Session) EnterRetryable(number int64) error {
 	switch {
 	case number < s.number:
@@ -149,7 +162,8 @@ func (s *Session) IsCommitted() bool { return s.progress == committed }
 // SetCommitted notes that the session's transaction was committed.
 func (s *Session) SetCommitted() { s.progress = committed }
 
-// Recall returns the outcome of a statement if there is one.
+// Recall returns the outcome of a statement if there is one. stmt is the statement's stmtId: the position among the
+// statements of the command, or the number that the client gave it.
 func (s *Session) Recall(stmt int32) (Outcome, bool) {
 	o, ok := s.done[stmt]
 	return o, ok
@@ -158,7 +172,8 @@ func (s *Session) Recall(stmt int32) (Outcome, bool) {
 // Remember keeps the outcome of a statement.
 func (s *Session) Remember(stmt int32, o Outcome) { s.done[stmt] = o }
 
-// SaveOutcomes returns a function that forgets the outcomes that are remembered from now on.
+// SaveOutcomes returns a function that forgets the outcomes that are remembered from now on. A fail point that
+// undoes a statement after its run needs it.
 func (s *Session) SaveOutcomes() (restore func()) {
 	done := maps.Clone(s.done)
 	return func() { s.done = done }

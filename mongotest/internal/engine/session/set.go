@@ -15,8 +15,8 @@ import (
 // Set is the sessions of an engine. Several commands use it at the same time.
 type Set struct {
 	mu   sync.Mutex
-	byID map[string]*Session // that a command with a number came in
-	use  use
+	byID map[string]*Session // the sessions in which a command with a number came
+	use  use                 // of all sessions, also of those without a number
 }
 
 // Checkout waits until no other command has the session. It makes the session if it doesn't exist. The caller must call

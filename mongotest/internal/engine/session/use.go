@@ -17,7 +17,7 @@ const Lifetime = 30 * time.Minute
 type use struct {
 	mu    sync.Mutex
 	last  map[string]time.Time
-	sweep int // with more sessions, note looks for old ones
+	limit int // with more sessions than this, note removes old ones
 }
 
 // note notes that a session is used.
@@ -25,12 +25,12 @@ func (u *use) note(id string, now time.Time) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.last == nil {
-		u.last, u.sweep = map[string]time.Time{}, 1000
+		u.last, u.limit = map[string]time.Time{}, 1000
 	}
 	u.last[id] = now
-	if len(u.last) > u.sweep {
+	if len(u.last) > u.limit {
 		u.expire(now)
-		u.sweep = 2*len(u.last) + 1000
+		u.limit = 2*len(u.last) + 1000 // so that each note costs little on average
 	}
 }
 
@@ -60,7 +60,8 @@ func (u *use) list(now time.Time) (out []bson.D) {
 	return out
 }
 
-// Describe returns the document by which a server names a session, with its user.
+// Describe returns the document by which a server names a session, with its user. Change events and
+// $listLocalSessions show it.
 func Describe(id string) bson.D {
 	return bson.D{
 		{Key: "id", Value: bson.Binary{Subtype: 4, Data: []byte(id)}},
