@@ -50,6 +50,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/grammar",
 	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
+	"mongotest/internal/engine/failpoint",
 	"mongotest/internal/engine/fts",
 	"mongotest/internal/engine/geo",
 	"mongotest/internal/engine/interrupt",

@@ -1,5 +1,12 @@
 // Package failpoint decides which commands fail because a client configured a fail point, as MongoDB does for tests
-// (https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point).
+// (https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point). The engine is the only caller.
+//
+// A command after which the next two finds fail with code 11600:
+//
+//	{configureFailPoint: "failCommand", mode: {times: 2}, data: {failCommands: ["find"], errorCode: 11600}}
+//
+// The words: a fail point hits when it makes a command fail. Its mode says which calls hit. Its data says which
+// commands it is about, and how they fail.
 //
 // # Protocol
 //
@@ -39,20 +46,21 @@ type Set struct {
 // point is a fail point as it was configured last.
 type point struct {
 	mode mode
-	left int64   // times: how many hits are left; skip: how many calls are still skipped
-	odds float64 // chance: the probability of a hit
+	left int64   // if mode is times: how many hits are left; if it is skip: how many calls are still skipped
+	odds float64 // if mode is chance: the probability of a hit
 	data Failure
 	hits int64 // since the engine's start
 }
 
+// mode says which calls of Hit hit.
 type mode int8
 
 const (
-	off mode = iota
-	always
-	times
-	skip
-	chance
+	off    mode = iota
+	always      // "alwaysOn"
+	times       // {times: n}: the next n calls
+	skip        // {skip: n}: all calls but the next n
+	chance      // {activationProbability: p}: a call with this probability
 )
 
 // The names of the fail points.
@@ -62,7 +70,7 @@ const (
 	RetryableWrite = "onPrimaryTransactionalWrite"    // after a statement of a retryable write
 )
 
-// readers read the data of each fail point.
+// readers read the data of each fail point. A name without a reader is a fail point that the engine doesn't have.
 var readers = map[string]func(a *args.Reader) Failure{
 	Command:        readCommand,
 	GetMore:        readGetMore,
@@ -148,6 +156,7 @@ func (f *Set) Configure(name string, a *args.Reader) (hits int64, err error) {
 	if a.Err != nil {
 		return 0, a.Err
 	}
+	// A fail point that is switched off may have any data: MongoDB doesn't read it.
 	part := &args.Reader{Place: name + ".data", Doc: data}
 	if next.data = read(part); part.Err != nil && next.mode != off {
 		return 0, part.Err

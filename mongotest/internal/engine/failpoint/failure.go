@@ -17,14 +17,14 @@ type Failure struct {
 	App       string   // "" for each application's
 	Namespace string   // "" for each
 
-	Close   bool
-	Block   bool
-	Wait    time.Duration
-	HasCode bool
+	Close   bool          // close the connection in place of an answer
+	Block   bool          // wait before the command runs
+	Wait    time.Duration // how long, if Block is true
+	HasCode bool          // fail with Code
 	Code    int32
-	Info    bson.D // of the error, beside its code
-	Concern bson.D // the writeConcernError of a command that went well
-	Labels  []string
+	Info    bson.D   // of the error, beside its code
+	Concern bson.D   // the writeConcernError of a command that went well
+	Labels  []string // of the error; nil for those that the engine gives it, empty for no labels
 }
 
 // readCommand reads the data of failCommand
@@ -57,7 +57,7 @@ func readCommand(a *args.Reader) (f Failure) {
 	return f
 }
 
-// readGetMore reads the data of failGetMoreAfterCursorCheckout.
+// readGetMore reads the data of failGetMoreAfterCursorCheckout. It always fails with a code.
 func readGetMore(a *args.Reader) (f Failure) {
 	a.Fail(a.CheckKnown([]string{"errorCode", "closeConnection", "appName", "namespace", "threadName"}))
 	a.Refuse("threadName")
@@ -70,7 +70,8 @@ func readGetMore(a *args.Reader) (f Failure) {
 	return f
 }
 
-// readRetryableWrite reads the data of onPrimaryTransactionalWrite.
+// readRetryableWrite reads the data of onPrimaryTransactionalWrite. Unlike failCommand it closes the connection unless
+// the data says otherwise. failBeforeCommitExceptionCode undoes the statement.
 func readRetryableWrite(a *args.Reader) (f Failure) {
 	a.Fail(a.CheckKnown([]string{"closeConnection", "failBeforeCommitExceptionCode"}))
 	f.Close = a.Boolean("closeConnection", true)
@@ -101,7 +102,7 @@ func (f *Failure) readBlock(a *args.Reader) {
 	}
 }
 
-// Caller is the command that runs, as fail points see it.
+// Caller is the command that runs, as fail points see it. The engine makes one for each call of [Failure.IsAbout].
 type Caller struct {
 	Name      string   // of the command
 	Sent      string   // the name or alias that the client sent
@@ -110,7 +111,8 @@ type Caller struct {
 	Namespace string   // the namespace that the client may name in a fail point
 }
 
-// IsAbout reports whether the data is about the command.
+// IsAbout reports whether the data is about the command. configureFailPoint itself never fails, so that a client can
+// always switch a fail point off.
 func (f *Failure) IsAbout(c Caller) bool {
 	switch {
 	case c.Name == "configureFailPoint",
