@@ -40,7 +40,7 @@ func collMod(r *request) (reply, error) {
 			return newMissingError(ns)
 		case c.View != nil:
 			return m.changeView(w, c)
-		case m.Has("viewOn") || m.Has("pipeline"):
+		case m.HasField("viewOn") || m.HasField("pipeline"):
 			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
 		}
 		rep, err = m.change(w, c)
@@ -82,7 +82,7 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 		return nil, err
 	}
 	var x *store.Index
-	if m.Has("index") {
+	if m.HasField("index") {
 		if x, err = m.findIndex(c); err != nil {
 			return nil, err
 		}
@@ -120,31 +120,31 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 // changeOptions changes what stands among the collection's options.
 func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
 	options, form, check := c.Options, c.Form, c.Check
-	if m.Has("expireAfterSeconds") {
+	if m.HasField("expireAfterSeconds") {
 		var err error
 		if options, err = m.changeExpiry(w, c); err != nil {
 			return err
 		}
 	}
-	if c.Series != nil && (len(m.validation.Given) > 0 || m.Has(forms.ImagesOption)) {
+	if c.Series != nil && (len(m.validation.Given) > 0 || m.HasField(forms.ImagesOption)) {
 		return mongoerr.New(mongoerr.InvalidOptions,
 			"option not supported on a time-series collection: a validator, or %s", forms.ImagesOption)
 	}
-	if m.Has("cappedSize") || m.Has("cappedMax") {
+	if m.HasField("cappedSize") || m.HasField("cappedMax") {
 		if c.Capped == nil {
 			return mongoerr.New(mongoerr.InvalidOptions, "Collection must be capped.")
 		}
 		next := *c.Capped
-		if m.Has("cappedSize") {
+		if m.HasField("cappedSize") {
 			next.Size = m.size
 		}
-		if m.Has("cappedMax") {
+		if m.HasField("cappedMax") {
 			next.Max = m.max
 		}
 		form.Capped = &next
 		options = slices.Concat(forms.ShowCapped(&next), forms.RemoveOptions(options, "capped", "size", "max"))
 	}
-	if m.Has(forms.ImagesOption) {
+	if m.HasField(forms.ImagesOption) {
 		options = append(forms.RemoveOptions(options, forms.ImagesOption), m.images...)
 	}
 	if len(m.validation.Given) > 0 {
@@ -258,7 +258,7 @@ func changeIndex(part *args.Reader, s *store.IndexSpec) (rep reply, err error) {
 		s.Expires = true
 		rep = append(rep, bson.E{Key: "expireAfterSeconds_new", Value: int64(s.ExpireAfter.Seconds())})
 	}
-	if part.Has("hidden") {
+	if part.HasField("hidden") {
 		rep = append(rep, bson.E{Key: "hidden_old", Value: s.Hidden})
 		s.Hidden = part.Boolean("hidden", false)
 		rep = append(rep, bson.E{Key: "hidden_new", Value: s.Hidden})

@@ -26,7 +26,7 @@ func (m *modification) describeRequest(w *store.Writer, x *store.Index) bson.D {
 // describeIndexRequest returns the options of the index as change events show them.
 func (m *modification) describeIndexRequest(now *store.IndexSpec) bson.D {
 	d := bson.D{{Key: "name", Value: now.Name}}
-	if m.index.Has("expireAfterSeconds") {
+	if m.index.HasField("expireAfterSeconds") {
 		d = append(d, bson.E{Key: "expireAfterSeconds", Value: int64(now.ExpireAfter / time.Second)})
 	}
 	for _, name := range []string{"hidden", "unique", "prepareUnique"} {
@@ -46,13 +46,13 @@ func (m *modification) describeOptionsBefore(c *store.Collection, x *store.Index
 		return d
 	}
 	index := bson.D{}
-	if m.index.Has("expireAfterSeconds") && x.Spec.Expires {
+	if m.index.HasField("expireAfterSeconds") && x.Spec.Expires {
 		index = append(index, bson.E{Key: "expireAfterSeconds", Value: int64(x.Spec.ExpireAfter / time.Second)})
 	}
-	if m.index.Has("hidden") {
+	if m.index.HasField("hidden") {
 		index = append(index, bson.E{Key: "hidden", Value: x.Spec.Hidden})
 	}
-	if m.index.Has("prepareUnique") {
+	if m.index.HasField("prepareUnique") {
 		index = append(index, bson.E{Key: "prepareUnique", Value: x.Spec.Prepare})
 	}
 	return append(d, bson.E{Key: "indexOptions", Value: index})

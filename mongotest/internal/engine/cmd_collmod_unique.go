@@ -14,7 +14,7 @@ import (
 
 // checkUnique refuses what can't be asked of an index's uniqueness, and a dry run of anything else.
 func (m *modification) checkUnique() error {
-	if m.index.Has("unique") && !m.index.Boolean("unique", false) && m.index.Err == nil {
+	if m.index.HasField("unique") && !m.index.Boolean("unique", false) && m.index.Err == nil {
 		return mongoerr.New(mongoerr.BadValue, "collMod does not support converting an index to non-unique: unique: false")
 	}
 	if !m.dry || m.Err != nil {
@@ -26,11 +26,11 @@ func (m *modification) checkUnique() error {
 		}
 	}
 	for _, name := range m.request.command.fields {
-		if name != "index" && name != "dryRun" && m.Has(name) {
+		if name != "index" && name != "dryRun" && m.HasField(name) {
 			return mongoerr.New(mongoerr.InvalidOptions, "dryRun takes no other modification than unique: %s", name)
 		}
 	}
-	if !m.index.Has("unique") {
+	if !m.index.HasField("unique") {
 		return mongoerr.New(mongoerr.InvalidOptions, "dryRun mode is only supported for unique conversion")
 	}
 	return m.index.Err
@@ -38,7 +38,7 @@ func (m *modification) checkUnique() error {
 
 // changeUnique changes a spec as collMod asks, and says what was and what is. What the index is already isn't said.
 func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.IndexSpec) (rep reply, err error) {
-	if m.index.Has("unique") || m.index.Has("prepareUnique") {
+	if m.index.HasField("unique") || m.index.HasField("prepareUnique") {
 		for _, f := range s.Fields {
 			if f.Kind != store.Ordered || s.Wild != nil {
 				return nil, mongoerr.New(mongoerr.CannotCreateIndex,
@@ -53,10 +53,10 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	if s.Unique {
 		return nil, nil
 	}
-	if (m.index.Has("unique") || m.index.Has("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
+	if (m.index.HasField("unique") || m.index.HasField("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
 		return nil, m.request.newUniqueKeyError(w.Collection(m.ns), s.Key)
 	}
-	if m.index.Has("unique") {
+	if m.index.HasField("unique") {
 		if !s.Prepare {
 			return nil, mongoerr.New(mongoerr.InvalidOptions,
 				"Cannot make index unique with 'prepareUnique=false'. Run collMod to set it first.")

@@ -86,7 +86,7 @@ func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bo
 			return docs, more, err
 		}
 		if c.Stream != nil {
-			wake = c.Stream.Changed()
+			wake = c.Stream.SignalChange()
 		}
 		select {
 		case <-wake:

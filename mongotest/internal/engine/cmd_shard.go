@@ -308,7 +308,7 @@ func moveChunk(r *request) (reply, error) {
 	a := r.args()
 	a.Require("to")
 	to, find, bounds := a.Text("to"), a.Document("find"), a.Documents("bounds")
-	if a.Err == nil && a.Has("find") == a.Has("bounds") || a.Has("bounds") && len(bounds) != 2 {
+	if a.Err == nil && a.HasField("find") == a.HasField("bounds") || a.HasField("bounds") && len(bounds) != 2 {
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"either the 'find' or the 'bounds' parameter must be set, the latter with two keys"))
 	}

@@ -15,7 +15,7 @@ import (
 // readGeneric reads the fields that every command takes.
 func (r *request) readGeneric() error {
 	a := r.args()
-	if a.Has("$db") {
+	if a.HasField("$db") {
 		r.db = a.Text("$db")
 	}
 	if id := a.Document("lsid"); id != nil {
@@ -23,9 +23,9 @@ func (r *request) readGeneric() error {
 			r.engine.sessions.NoteUse(r.lsid, r.engine.now())
 		}
 	}
-	r.hasNumber = a.Has("txnNumber")
+	r.hasNumber = a.HasField("txnNumber")
 	r.number = a.Integer("txnNumber", 0)
-	r.autocommit = a.Has("autocommit")
+	r.autocommit = a.HasField("autocommit")
 	r.start = a.Boolean("startTransaction", false)
 	r.maxTime = time.Duration(a.Natural("maxTimeMS", 0)) * time.Millisecond
 	if r.autocommit && a.Boolean("autocommit", false) {
@@ -85,7 +85,7 @@ func (r *request) readConcern(a *args.Reader, concern bson.D) {
 		a.Fail(mongoerr.New(mongoerr.FailedToParse,
 			"Enumeration value '%s' for field 'readConcern.level' is not a valid value.", level))
 	}
-	if sub.Has("atClusterTime") && sub.Text("level") != "snapshot" {
+	if sub.HasField("atClusterTime") && sub.Text("level") != "snapshot" {
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"readConcern.atClusterTime can be set only if readConcern.level is equal to snapshot"))
 	}

@@ -32,7 +32,7 @@ func (r *request) readSnapshot(a, concern *args.Reader) {
 		concern.RefuseType("atClusterTime", v, "timestamp")
 	case given && at.IsZero():
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "readConcern.atClusterTime cannot be a null timestamp"))
-	case given && concern.Has("afterClusterTime"):
+	case given && concern.HasField("afterClusterTime"):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"readConcern.atClusterTime cannot be set together with readConcern.afterClusterTime"))
 	case r.autocommit && given:

@@ -20,14 +20,14 @@ func (r *request) isView() bool {
 
 // readView reads the options of create or collMod that make a view, nil if it asks for none.
 func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
-	if !a.Has("viewOn") && !a.Has("pipeline") {
+	if !a.HasField("viewOn") && !a.HasField("pipeline") {
 		return nil
 	}
 	v := &store.View{On: a.Text("viewOn"), Pipeline: a.Array("pipeline")}
 	switch {
 	case a.Err != nil:
 		return v
-	case !a.Has("viewOn"):
+	case !a.HasField("viewOn"):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'pipeline' requires 'viewOn' to also be specified"))
 		return v
 	case v.On == "":

@@ -35,15 +35,16 @@ import (
 
 // Reader reads the fields of a command or of a part of one.
 type Reader struct {
-	Place string // what errors call the document, such as "find" or "update.updates"
-	Doc   bson.D
-	Err   error
+	Place string           // what errors call the document, such as "find" or "update.updates"
+	Doc   bson.D           // the document that is read
+	Err   error            // the first error
 	Watch *interrupt.Watch // ends long computations of a value
 
 	Special *query.Special // what a filter needs of its collection
 }
 
-// CheckKnown refuses fields that none of the lists has, and fields given twice.
+// CheckKnown refuses fields that none of the lists has, and fields given twice. It returns the error and doesn't note
+// it as Err, because most commands end at once on it.
 func (a *Reader) CheckKnown(lists ...[]string) error {
 	for i, e := range a.Doc {
 		found := false
@@ -60,19 +61,20 @@ func (a *Reader) CheckKnown(lists ...[]string) error {
 	return nil
 }
 
-// Get returns a value of any type, false when absent.
+// Get returns a value of any type, false when absent. It is for fields that may have several types. The caller reports
+// a wrong type by RefuseType.
 func (a *Reader) Get(name string) (any, bool) {
 	v, ok := bsonval.Get(a.Doc, name)
 	return v, ok && v != nil
 }
 
-// Has reports whether the field is there.
-func (a *Reader) Has(name string) bool {
+// HasField reports whether the field is there and isn't null.
+func (a *Reader) HasField(name string) bool {
 	_, ok := a.Get(name)
 	return ok
 }
 
-// RefuseType notes the error of a value with a wrong type.
+// RefuseType notes the error of a value with a wrong type. want is the type's name in MongoDB, such as "object".
 func (a *Reader) RefuseType(name string, v any, want string) {
 	a.Fail(mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'",
 		a.Place, name, bsonval.TypeName(v), want))
@@ -162,16 +164,17 @@ func (a *Reader) Integer(name string, absent int64) int64 {
 	return n
 }
 
-// Natural returns a whole number that is not negative.
+// Natural returns a whole number that is not negative, absent's value when absent.
 func (a *Reader) Natural(name string, absent int64) int64 {
 	n := a.Integer(name, absent)
-	if n < 0 && a.Has(name) {
+	if n < 0 && a.HasField(name) {
 		a.Fail(mongoerr.New(51024, "BSON field '%s' value must be >= 0, actual value '%d'", name, n))
 	}
 	return n
 }
 
-// Boolean returns a boolean, absent's value when absent. Numbers count too.
+// Boolean returns a boolean, absent's value when absent. A number counts too: 0 is false and all others are true, as in
+// MongoDB's type safeBool.
 func (a *Reader) Boolean(name string, absent bool) bool {
 	v, ok := a.Get(name)
 	if !ok {
@@ -187,8 +190,8 @@ func (a *Reader) Boolean(name string, absent bool) bool {
 	return false
 }
 
-// Refuse notes an error when the field is there, whatever its value, unless it
-// is one of those that change nothing.
+// Refuse notes an error NotImplemented when the field is there. It is for a field that the engine knows and can't
+// serve. harmless are the values with which the field changes nothing.
 func (a *Reader) Refuse(name string, harmless ...any) {
 	v, ok := a.Get(name)
 	if !ok {
@@ -217,7 +220,8 @@ func (a *Reader) Collation(c *store.Collection) *collation.Collator {
 	return by
 }
 
-// ReadWhole returns v as an int64 when it is a number without a fraction.
+// ReadWhole returns v as an int64 when it is a number without a fraction. A Decimal128 isn't read: MongoDB refuses it
+// in the fields of commands too.
 func ReadWhole(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int32:
@@ -246,7 +250,7 @@ func (a *Reader) Texts(name string) (list []string) {
 // OneOf returns a string that must be one of the values, the first value when absent.
 func (a *Reader) OneOf(name string, values ...string) string {
 	s := a.Text(name)
-	if !a.Has(name) {
+	if !a.HasField(name) {
 		return values[0]
 	}
 	for _, v := range values {

@@ -20,7 +20,7 @@ func TestReaderReadsFields(t *testing.T) {
 	if n := a.Natural("skip", 0); n != 2 {
 		t.Errorf("Natural gave %d for 2.0", n)
 	}
-	if n := a.Integer("limit", 7); n != 7 || a.Has("limit") {
+	if n := a.Integer("limit", 7); n != 7 || a.HasField("limit") {
 		t.Errorf("null isn't absent: Integer gave %d", n)
 	}
 	if !a.Boolean("single", false) {
@@ -53,7 +53,8 @@ func TestReaderKeepsTheFirstError(t *testing.T) {
 		{"a hint of a wrong type", func(a *args.Reader) { a.Hint() }, mongoerr.FailedToParse},
 	} {
 		a := args.Reader{Place: "find", Doc: bson.D{
-			{Key: "n", Value: int32(-1)}, {Key: "list", Value: bson.A{1}}, {Key: "s", Value: "c"}, {Key: "hint", Value: 1},
+			{Key: "n", Value: int32(-1)}, {Key: "list", Value: bson.A{1}}, {Key: "s", Value: "c"},
+			{Key: "hint", Value: 1},
 		}}
 		c.read(&a)
 		first := a.Err

@@ -13,21 +13,24 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// Matcher parses a filter under a collation. The field let defines the variables.
+// Matcher parses a filter under a collation. let is the name of the field that defines variables, "" for none. now is
+// what $$NOW means.
 func (a *Reader) Matcher(filter bson.D, now time.Time, let string, by *collation.Collator) *query.Matcher {
 	vars := a.Variables(let, now, by)
 	if a.Err != nil {
 		return nil
 	}
-	m, err := query.Parse(filter, query.Options{Now: now, Vars: vars, Watch: a.Watch, Special: a.Special, Collation: by})
+	m, err := query.Parse(filter, query.Options{
+		Now: now, Vars: vars, Watch: a.Watch, Special: a.Special, Collation: by,
+	})
 	if err != nil {
 		a.Fail(err)
 	}
 	return m
 }
 
-// Variables returns the variables that a let document defines. Their expressions are evaluated at once, without a
-// document.
+// Variables returns the variables that a document such as let defines, by name without $$. Their expressions are
+// evaluated at once, without a document: they can't refer to fields, as in MongoDB.
 func (a *Reader) Variables(name string, now time.Time, by *collation.Collator) map[string]any {
 	let := a.Document(name)
 	if len(let) == 0 {
@@ -44,7 +47,8 @@ func (a *Reader) Variables(name string, now time.Time, by *collation.Collator) m
 	return vars
 }
 
-// evaluateConstant evaluates an expression without a document.
+// evaluateConstant evaluates an expression without a document. A missing result becomes null, because a variable of let
+// always has a value.
 func evaluateConstant(v any, w *interrupt.Watch, now time.Time, by *collation.Collator) (any, error) {
 	e, err := expr.Parse(v, expr.NewScope().Under(by))
 	if err != nil {
@@ -57,7 +61,8 @@ func evaluateConstant(v any, w *interrupt.Watch, now time.Time, by *collation.Co
 	return out, err
 }
 
-// Hint returns the name or the key of the index to use, nil for none.
+// Hint returns the name (a string) or the key (a document) of the index to use, nil for none. Package plan looks for
+// the index.
 func (a *Reader) Hint() any {
 	v, ok := a.Get("hint")
 	if !ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// makeEvent returns the event of a change (https://www.mongodb.com/docs/manual/reference/change-events/).
+// makeEvent returns the event of a change, in the order in which MongoDB has the fields
+// (https://www.mongodb.com/docs/manual/reference/change-events/).
 func (s *Stream) makeEvent(e *store.Event) (bson.D, error) {
 	// An update by a pipeline is logged whole if its difference isn't smaller than the document.
 	if e.Kind == store.Updated && e.How != nil && e.How.IsLoggedWhole(e.Old, e.New) {
@@ -37,7 +38,7 @@ func (s *Stream) makeEvent(e *store.Event) (bson.D, error) {
 	if e.Kind == store.Renamed {
 		doc = append(doc, bson.E{Key: "to", Value: showNamespace(e.Of.To)})
 	}
-	if e.New == nil && e.Old == nil {
+	if e.New == nil && e.Old == nil { // a change of a collection or a database
 		return append(doc, s.makeDetails(e)...), nil
 	}
 	doc = append(doc, bson.E{Key: "documentKey", Value: bson.D{{Key: "_id", Value: e.ID()}}})
@@ -54,7 +55,8 @@ func (s *Stream) makeEvent(e *store.Event) (bson.D, error) {
 	return doc, nil
 }
 
-// describeUpdate returns the updateDescription of an update.
+// describeUpdate returns the updateDescription of an update. An update by operators knows what it set (Event.How). A
+// replacement that counts as an update is described by comparing the documents.
 func (s *Stream) describeUpdate(e *store.Event) bson.D {
 	var d bson.D
 	if e.How == nil {
@@ -136,7 +138,8 @@ func (s *Stream) lookUpDocument(e *store.Event) (any, error) {
 	return found.Doc, nil
 }
 
-// chooseImage returns a document before or after a change, if the collection recorded images of documents.
+// chooseImage returns a document before or after a change, if the collection recorded images of documents. mode is the
+// option's value. what is "pre-image" or "post-image".
 func chooseImage(e *store.Event, doc bson.D, mode, what string) (any, error) {
 	switch {
 	case e.Images:

@@ -7,19 +7,22 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/args"
 )
 
-// Options are the fields of a $changeStream stage.
+// Options are the fields of a $changeStream stage
+// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/changeStream/). The command aggregate reads All
+// and Expanded too: All must go with a scope of all databases.
 type Options struct {
 	All      bool           // allChangesForCluster
 	Expanded bool           // showExpandedEvents
-	full     string         // fullDocument
-	before   string         // fullDocumentBeforeChange
-	hasToken bool           // resumeAfter or startAfter
-	from     token          //
-	hasTime  bool           // startAtOperationTime
-	time     bson.Timestamp //
+	full     string         // fullDocument: "default", "updateLookup", "whenAvailable" or "required"
+	before   string         // fullDocumentBeforeChange: "off", "whenAvailable" or "required"
+	hasToken bool           // resumeAfter or startAfter is given
+	from     token          // the token of either
+	hasTime  bool           // startAtOperationTime is given
+	time     bson.Timestamp // its value
 }
 
-// ReadOptions reads the fields of a $changeStream stage.
+// ReadOptions reads the fields of a $changeStream stage. resumeAfter and startAfter differ in one thing: only
+// startAfter takes the token of an invalidate event.
 func ReadOptions(a *args.Reader) (o Options, err error) {
 	err = a.CheckKnown([]string{"fullDocument", "fullDocumentBeforeChange", "resumeAfter", "startAfter",
 		"startAtOperationTime", "allChangesForCluster", "showExpandedEvents"})
@@ -46,8 +49,8 @@ func ReadOptions(a *args.Reader) (o Options, err error) {
 	case after != nil:
 		o.hasToken = true
 		if o.from, err = readToken(after); err == nil && o.from.kind == invalidated {
-			err = mongoerr.New(mongoerr.InvalidResumeToken,
-				"Attempting to resume a change stream using 'resumeAfter' is not allowed from an invalidate notification.")
+			err = mongoerr.New(mongoerr.InvalidResumeToken, "Attempting to resume a change stream using "+
+				"'resumeAfter' is not allowed from an invalidate notification.")
 		}
 	case start != nil:
 		o.hasToken = true

@@ -11,7 +11,9 @@ import (
 // Scope is what a stream watches: a collection, a database if Coll is "", or all databases if DB is "" too.
 type Scope struct{ DB, Coll string }
 
-// sees reports whether a change is in the scope.
+// sees reports whether a change is in the scope. A stream of a collection also sees another collection that is renamed
+// to its name, but a dropped database only by the drops of its collections. Collections named system.… and the
+// databases admin, config and local are nobody's business but that of a stream that names the collection.
 func (s Scope) sees(e *store.Event) bool {
 	switch {
 	case s.Coll != "" && e.Kind == store.DatabaseDropped:
@@ -25,7 +27,8 @@ func (s Scope) sees(e *store.Event) bool {
 	return !slices.Contains(forms.InternalDatabases, e.NS.DB) && !strings.HasPrefix(e.NS.Coll, "system.")
 }
 
-// endsBy reports whether a change in the scope invalidates the stream.
+// endsBy reports whether a change in the scope invalidates the stream
+// (https://www.mongodb.com/docs/manual/reference/change-events/invalidate/). A stream of all databases never ends.
 func (s Scope) endsBy(e *store.Event) bool {
 	if s.Coll != "" {
 		return e.Kind == store.Dropped || e.Kind == store.Renamed

@@ -13,7 +13,7 @@
 //  4. A change that ends the stream, such as a drop of its collection, is followed by an invalidate event. Then the
 //     stream is over.
 //
-// Next returns nil if there is no change yet. The channel of Changed is closed when the store has another one.
+// Next returns nil if there is no change yet. The channel of SignalChange is closed when the store has another one.
 //
 // # Tokens
 //
@@ -64,8 +64,8 @@ func (s *Stream) Position() bson.D { return s.token }
 // IsOver reports whether the stream was invalidated.
 func (s *Stream) IsOver() bool { return s.over }
 
-// Changed returns a channel that is closed when Next may have another event.
-func (s *Stream) Changed() <-chan struct{} { return s.wake }
+// SignalChange returns a channel that is closed when Next may have another event.
+func (s *Stream) SignalChange() <-chan struct{} { return s.wake }
 
 // sees reports whether the stream sees the change. A stream of expanded events sees views, unless it watches a
 // collection.
@@ -81,7 +81,7 @@ func (s *Stream) hides(e *store.Event) bool {
 // expandedKinds are the kinds of changes that only expanded events show.
 var expandedKinds = []string{store.Created, store.IndexesCreated, store.IndexesDropped, store.Modified}
 
-// IsOpenedBy reports whether a pipeline opens a change stream.
+// IsOpenedBy reports whether a pipeline opens a change stream: its first stage is $changeStream.
 func IsOpenedBy(stages bson.A) bool {
 	if len(stages) == 0 {
 		return false
@@ -90,7 +90,8 @@ func IsOpenedBy(stages bson.A) bool {
 	return len(d) == 1 && d[0].Key == "$changeStream"
 }
 
-// Open returns a stream of the changes in a scope. Its events go through the pipeline.
+// Open returns a stream of the changes in a scope. Its events go through the pipeline, which has the stages after
+// $changeStream.
 func Open(
 	s *store.Store, opt Options, of Scope, p *pipeline.Pipeline, w *interrupt.Watch,
 ) (*Stream, error) {
@@ -112,7 +113,7 @@ func (s *Stream) start() error {
 	default:
 		s.at = st.Latest()
 	}
-	s.token = token{s.at, mark}.document()
+	s.token = token{s.at, passed}.document()
 	return nil
 }
 
@@ -120,19 +121,20 @@ func (s *Stream) start() error {
 func (s *Stream) resume(t token) error {
 	st := s.store
 	s.at, s.token = t.at, t.document()
+	// A stream can continue after the latest forgotten change, but not look at it.
 	lost := t.at.Compare(st.Forgotten())
-	if lost < 0 || lost == 0 && t.kind != mark {
+	if lost < 0 || lost == 0 && t.kind != passed {
 		return newHistoryLost()
 	}
-	if t.kind == mark {
+	if t.kind == passed {
 		return nil
 	}
 	e := st.Event(t.at)
 	if e == nil || !s.sees(e) || t.kind == invalidated && !s.scope.endsBy(e) {
-		return newFatalError(mongoerr.ChangeStreamFatalError, "cannot resume stream; the resume token was not found. %s",
-			store.Show(t.document()))
+		return newFatalError(mongoerr.ChangeStreamFatalError,
+			"cannot resume stream; the resume token was not found. %s", store.Show(t.document()))
 	}
-	if t.kind == changed && s.scope.endsBy(e) {
+	if t.kind == changed && s.scope.endsBy(e) { // the invalidate event is still to come
 		s.ending = e
 	}
 	return nil
@@ -167,7 +169,7 @@ func (s *Stream) Next() (bson.D, error) {
 		e := s.queue[0]
 		s.queue = s.queue[1:]
 		s.at = e.Position
-		s.token = token{s.at, mark}.document()
+		s.token = token{s.at, passed}.document()
 		if !s.sees(e) || s.hides(e) {
 			continue
 		}
@@ -185,7 +187,8 @@ func (s *Stream) Next() (bson.D, error) {
 	return nil, nil
 }
 
-// runStages puts an event through the stages that follow $changeStream. It returns nil if they leave the event out.
+// runStages puts an event through the stages that follow $changeStream. It returns nil if they leave the event out. t
+// is the event's token.
 func (s *Stream) runStages(doc bson.D, t token) (bson.D, error) {
 	id := t.document()
 	in := func(yield func(bson.D, error) bool) { yield(doc, nil) }
@@ -201,7 +204,8 @@ func (s *Stream) runStages(doc bson.D, t token) (bson.D, error) {
 				store.Show(bson.D{{Key: "_id", Value: id}}), store.Show(bson.D{{Key: "_id", Value: got}}))
 		}
 		if n := bsonval.Size(out); n > store.MaxDocument {
-			return nil, mongoerr.New(mongoerr.BSONObjectTooLarge, "BSONObj size: %d is invalid: a change event may have 16MB", n)
+			return nil, mongoerr.New(mongoerr.BSONObjectTooLarge,
+				"BSONObj size: %d is invalid: a change event may have 16MB", n)
 		}
 		s.token = id
 		return out, nil

@@ -12,7 +12,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// token is a resume token: a position among the changes, and what stands there.
+// token is a resume token: a position among the changes, and what stands there. Clients see it as
+//
+//	{_data: "82" + seconds + increment + number + kind}
+//
+// where the first three numbers of a position have 8 hexadecimal digits each, and the kind has 2.
 type token struct {
 	at   store.Position
 	kind tokenKind
@@ -25,7 +29,7 @@ type tokenKind byte
 const (
 	changed     tokenKind = iota // the event of a change
 	invalidated                  // the invalidate event that the change makes
-	mark                         // all changes up to the position were looked at
+	passed                       // no event: all changes up to the position were looked at
 )
 
 // tokenBegins is the first byte of each token: the type of a timestamp in MongoDB's key strings. A client that reads
@@ -39,7 +43,7 @@ func (t token) document() bson.D {
 	return bson.D{{Key: "_data", Value: data}}
 }
 
-// readToken reads the token of an event or a reply.
+// readToken reads the token of an event or a reply. A token of a real server is refused.
 func readToken(d bson.D) (token, error) {
 	v, _ := bsonval.Get(d, "_data")
 	text, ok := v.(string)
@@ -50,8 +54,9 @@ func readToken(d bson.D) (token, error) {
 	if err != nil {
 		return token{}, mongoerr.New(mongoerr.FailedToParse, "resume token string was not a valid hex string")
 	}
-	if len(b) != 14 || b[0] != tokenBegins || tokenKind(b[13]) > mark {
-		return token{}, mongoerr.New(mongoerr.FailedToParse, "the resume token is none of this engine's: %s", store.Show(d))
+	if len(b) != 14 || b[0] != tokenBegins || tokenKind(b[13]) > passed {
+		return token{}, mongoerr.New(mongoerr.FailedToParse,
+			"the resume token is none of this engine's: %s", store.Show(d))
 	}
 	at := store.Position{N: binary.BigEndian.Uint32(b[9:])}
 	at.T, at.I = binary.BigEndian.Uint32(b[1:]), binary.BigEndian.Uint32(b[5:])

@@ -16,8 +16,8 @@ func TestTokensSortAsChanges(t *testing.T) {
 	}
 	var last bson.D
 	for _, want := range []token{
-		{at(9, 1, 0), changed}, {at(9, 1, 0), invalidated}, {at(9, 1, 0), mark}, {at(9, 1, 1), changed},
-		{at(9, 2, 0), changed}, {at(10, 1, 0), changed}, {at(256, 1, 0), mark},
+		{at(9, 1, 0), changed}, {at(9, 1, 0), invalidated}, {at(9, 1, 0), passed}, {at(9, 1, 1), changed},
+		{at(9, 2, 0), changed}, {at(10, 1, 0), changed}, {at(256, 1, 0), passed},
 	} {
 		d := want.document()
 		if got, err := readToken(d); got != want || err != nil {

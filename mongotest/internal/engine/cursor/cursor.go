@@ -4,12 +4,14 @@
 //
 //  1. A command makes a [Source], and a [Cursor] on it. It reads the first batch by [Cursor.Batch].
 //  2. If there may be more documents, the command keeps the cursor in the engine's [Set], which gives it an id.
-//  3. A getMore takes the cursor out of the set by its id, so that no other command uses it, reads a batch, and keeps it
-//     again. After the last batch it drops it.
+//  3. A getMore takes the cursor out of the set by its id, so that no other command uses it, reads a batch, and keeps
+//     it again. After the last batch it drops it.
 //  4. killCursors, the end of a session and the end of the engine kill cursors. A cursor that a getMore has taken is
 //     killed by interrupting this command.
 //
 // # Sources
+//
+// Everything that a client reads by a cursor is a Source, also lists such as that of listIndexes.
 //
 //   - [NewDocuments] has all documents in memory, [Pull] runs a pipeline as far as documents are asked for, and [Found]
 //     runs a plan and shows each record in a [Shape].
@@ -37,9 +39,9 @@ type Cursor struct {
 	Namespace store.Namespace
 	Session   string // the session's id, "" without a session
 	Source    Source
-	held      bson.D // a document that was read, and was too large for the last batch
+	rest      bson.D // a document that was read, and was too large for the last batch
 	Watch     *interrupt.Watch
-	Left      time.Duration // that is left of maxTimeMS; 0 without a limit
+	Left      time.Duration // what is left of maxTimeMS; 0 without a limit
 	kill      func()        // interrupts the command that has taken the cursor
 
 	Tail  *Tail           // the source of a tailable cursor, else nil
@@ -50,10 +52,11 @@ type Cursor struct {
 	Resume bson.D // the stream's token after the last document of the last batch
 }
 
+// Limits of a batch (https://www.mongodb.com/docs/manual/core/cursors/).
 const (
-	DefaultBatch = 101
-	MaxBatch     = 16 << 20
-	maxResult    = 16<<20 + 16<<10 // of one document
+	DefaultBatch = 101             // documents of a first batch, if the client names no batchSize
+	MaxBatch     = 16 << 20        // bytes of the documents of a batch; a first document may be larger
+	maxResult    = 16<<20 + 16<<10 // bytes of one document
 )
 
 // Batch reads up to limit documents, or as many as fit in a reply if limit is negative. It reports whether more may
@@ -62,14 +65,15 @@ func (c *Cursor) Batch(limit int64) (docs bson.A, more bool, err error) {
 	docs = bson.A{}
 	size := 0
 	for limit < 0 || int64(len(docs)) < limit {
-		d := c.held
-		c.held = nil
+		d := c.rest
+		c.rest = nil
 		if d == nil {
 			if d, err = c.Source.Next(); err != nil {
 				return nil, false, err
 			}
 		}
 		if d == nil {
+			// Only a stream and a tail can have a document later.
 			if c.Stream == nil {
 				return docs, c.Tail != nil && c.Tail.alive(), nil
 			}
@@ -82,7 +86,7 @@ func (c *Cursor) Batch(limit int64) (docs bson.A, more bool, err error) {
 				"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB)", n, n, maxResult)
 		}
 		if len(docs) > 0 && size+n > MaxBatch {
-			c.held = d
+			c.rest = d
 			return docs, true, nil
 		}
 		size += n

@@ -15,7 +15,7 @@ type Set struct {
 	busy   map[int64]*Cursor // that a getMore has taken
 }
 
-// Keep stores a cursor, and gives a new one an id. A cursor that was killed in the meantime is closed.
+// Keep stores a cursor, and gives a new one an id. A cursor that was killed while a command had taken it is closed.
 func (c *Set) Keep(x *Cursor) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -33,7 +33,8 @@ func (c *Set) Keep(x *Cursor) {
 	c.open[x.ID] = x
 }
 
-// Take takes a cursor out for one command. kill interrupts this command.
+// Take takes a cursor out for one command, which must call Keep or Drop. kill interrupts this command. A second command
+// is refused with CursorInUse meanwhile.
 func (c *Set) Take(id int64, kill func()) (*Cursor, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,7 +59,7 @@ func (c *Set) Drop(x *Cursor) {
 }
 
 // Kill removes the cursors for which the function returns true, and interrupts commands that have taken some of them.
-// It returns the number of these cursors.
+// It returns the number of these cursors. The function is called under the set's lock.
 func (c *Set) Kill(which func(*Cursor) bool) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,12 +13,12 @@ import (
 // Shape is how a find shows what it finds.
 type Shape struct {
 	Projection *projection.Projection // nil means whole documents
-	// the key by which the index has it, in place of the document; the projection is of no account then
+	// returnKey: in place of the document, the key by which the plan's index has it. The projection is ignored.
 	ReturnKey bool
-	RecordID  bool // with the record's number, after the projection
+	RecordID  bool // showRecordId: add the record's number as $recordId, after the projection
 }
 
-// show returns a record in its shape, where no index has found it.
+// show returns a record in its shape, where no index has found it. So with ReturnKey the document is empty.
 func (s Shape) show(r *store.Record) (doc bson.D, err error) {
 	if s.ReturnKey {
 		return bson.D{}, nil

@@ -22,8 +22,8 @@ type Stream interface {
 	Position() bson.D
 	// IsOver reports whether no document will follow.
 	IsOver() bool
-	// Changed returns a channel that is closed when there may be further documents.
-	Changed() <-chan struct{}
+	// SignalChange returns a channel that is closed when there may be further documents.
+	SignalChange() <-chan struct{}
 }
 
 // documents is a source with all documents in memory.

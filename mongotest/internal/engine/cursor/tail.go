@@ -23,9 +23,9 @@ type Tail struct {
 	coll    *store.Collection // the version that is read; nil if the next call looks up the latest version
 	records store.Cursor[*store.Record]
 	at      bool  // records stands on the next document
-	last    int64 // the latest document that was looked at; 0 for none
-	skipped int64
-	count   int64
+	last    int64 // the record number of the latest document that was looked at; 0 for none
+	skipped int64 // documents that matched and were skipped
+	count   int64 // documents that were returned
 }
 
 // NewTail returns the source of a query on a capped collection.
@@ -35,7 +35,7 @@ func NewTail(s *store.Store, c *store.Collection, q plan.Query, show Shape, w *i
 
 func (t *Tail) Close() {}
 
-// Renew makes the next batch begin with the collection as it is now.
+// Renew makes the next batch begin with the collection as it is now. A getMore calls it before each batch.
 func (t *Tail) Renew() { t.coll = nil }
 
 // alive reports whether the cursor stays open after its first batch: it does unless the collection is empty.
@@ -82,9 +82,10 @@ func (t *Tail) locate() (bool, error) {
 		return false, nil
 	}
 	t.coll, t.records = c, c.Records.Cursor()
+	// The collection has removed the latest document for want of space, so documents may be missing between.
 	if _, kept := c.Record(t.last); t.last != 0 && !kept {
-		return false, mongoerr.New(mongoerr.CappedPositionLost,
-			"CollectionScan died due to position in capped collection being deleted. Last seen record id: RecordId(%d)", t.last)
+		return false, mongoerr.New(mongoerr.CappedPositionLost, "CollectionScan died due to position in capped "+
+			"collection being deleted. Last seen record id: RecordId(%d)", t.last)
 	}
 	t.at = t.records.Seek(func(r *store.Record) bool { return r.ID <= t.last })
 	return t.at, nil

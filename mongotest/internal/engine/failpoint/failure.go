@@ -44,13 +44,13 @@ func readCommand(a *args.Reader) (f Failure) {
 	f.Close = a.Boolean("closeConnection", false)
 	f.readBlock(a)
 	f.readCode(a, "errorCode")
-	if a.Has("errorExtraInfo") {
+	if a.HasField("errorExtraInfo") {
 		f.Info = a.Document("errorExtraInfo")
 		if !f.HasCode {
 			a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'errorExtraInfo' needs an 'errorCode'"))
 		}
 	}
-	if a.Has("errorLabels") {
+	if a.HasField("errorLabels") {
 		f.Labels = append([]string{}, a.Texts("errorLabels")...)
 	}
 	f.Concern = a.Document("writeConcernError")
@@ -86,7 +86,7 @@ func (f *Failure) readWhich(a *args.Reader) {
 
 // readCode reads the code of the error.
 func (f *Failure) readCode(a *args.Reader, name string) {
-	f.HasCode = a.Has(name)
+	f.HasCode = a.HasField(name)
 	f.Code = int32(a.Integer(name, 0))
 }
 
@@ -95,7 +95,7 @@ func (f *Failure) readBlock(a *args.Reader) {
 	f.Block = a.Boolean("blockConnection", false)
 	f.Wait = time.Duration(a.Integer("blockTimeMS", 0)) * time.Millisecond
 	switch {
-	case f.Block && !a.Has("blockTimeMS"):
+	case f.Block && !a.HasField("blockTimeMS"):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "must specify 'blockTimeMS' when 'blockConnection' is true"))
 	case f.Wait < 0:
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'blockTimeMS' must be non-negative"))

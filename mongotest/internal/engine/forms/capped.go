@@ -13,9 +13,9 @@ import (
 func ReadCapped(a *args.Reader) *store.Capped {
 	capped := a.Boolean("capped", false)
 	switch {
-	case capped && !a.Has("size"):
+	case capped && !a.HasField("size"):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "the 'size' field is required when 'capped' is true"))
-	case !capped && (a.Has("size") || a.Has("max")):
+	case !capped && (a.HasField("size") || a.HasField("max")):
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"the 'capped' field needs to be true when either the 'size' or 'max' fields are present"))
 	}
@@ -26,7 +26,7 @@ func ReadCapped(a *args.Reader) *store.Capped {
 	return c
 }
 
-// ReadCappedSize reads the size in bytes of a capped collection.
+// ReadCappedSize reads the size in bytes of a capped collection. name is the field: collMod calls it cappedSize.
 func ReadCappedSize(a *args.Reader, name string) int64 {
 	n := a.Integer(name, 1)
 	if n < 1 || n > maxCappedSize {
@@ -36,7 +36,7 @@ func ReadCappedSize(a *args.Reader, name string) int64 {
 	return n
 }
 
-// ReadCappedMax reads how many documents a capped collection may have, 0 for any number.
+// ReadCappedMax reads how many documents a capped collection may have, 0 for any number. A negative number counts as 0.
 func ReadCappedMax(a *args.Reader, name string) int64 {
 	n := a.Integer(name, 0)
 	if n >= 1<<31 {

@@ -11,7 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// ReadClustered reads the clusteredIndex of a collection, nil if the command asks for none.
+// ReadClustered reads the clusteredIndex of a collection, nil if the command asks for none
+// (https://www.mongodb.com/docs/manual/core/clustered-collections/). It can only be {_id: 1} and unique.
 func ReadClustered(a *args.Reader) *store.Clustered {
 	d := a.Document("clusteredIndex")
 	if d == nil {
@@ -48,8 +49,8 @@ func IsClusterKey(key bson.D) bool {
 // ShowClustered returns the options of a clustered collection.
 func ShowClustered(c *store.Clustered) bson.D {
 	options := bson.D{{Key: "clusteredIndex", Value: bson.D{
-		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}}, {Key: "name", Value: c.Name},
-		{Key: "unique", Value: true},
+		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}},
+		{Key: "name", Value: c.Name}, {Key: "unique", Value: true},
 	}}}
 	if c.Expires {
 		options = append(options, bson.E{Key: "expireAfterSeconds", Value: int64(c.ExpireAfter / time.Second)})

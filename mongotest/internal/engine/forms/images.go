@@ -13,7 +13,8 @@ import (
 // ImagesOption is the option by which change streams can show documents before and after a change.
 const ImagesOption = "changeStreamPreAndPostImages"
 
-// ReadImages reads changeStreamPreAndPostImages, and returns the options to store: none if it is off.
+// ReadImages reads changeStreamPreAndPostImages, and returns the options to store: none if it is off. A collection with
+// the option records the documents before and after each change, which package changestream shows.
 func ReadImages(a *args.Reader, ns store.Namespace) bson.D {
 	images := a.Document(ImagesOption)
 	if images == nil {

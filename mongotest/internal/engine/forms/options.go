@@ -9,14 +9,26 @@
 //   - Show… returns the options as listCollections shows them. They are stored with the collection (store.Collection's
 //     Options), so that create can compare them with those of a collection that exists.
 //
-// Commands call this package, which knows no request: views are resolved in a store.State, and put by a store.Writer. The
-// store enforces a capped collection's size, and calls the function of [Validation.NewCheck] before it stores a document.
+// The commands create, collMod, drop and listCollections call this package, which knows no request: views are resolved
+// in a store.State, and put by a store.Writer. The store enforces a capped collection's size, and calls the function of
+// [Validation.NewCheck] before it stores a document.
+//
+// # Stored forms
+//
+// A collection has options of one kind of the first four, and of any of the others:
+//
+//	{viewOn: "orders", pipeline: [{$match: {open: true}}]}
+//	{capped: true, size: 4096, max: 10}
+//	{clusteredIndex: {v: 2, key: {_id: 1}, name: "_id_", unique: true}, expireAfterSeconds: 60}
+//	{timeseries: {timeField: "t", metaField: "m", granularity: "seconds", bucketMaxSpanSeconds: 3600}}
+//	{validator: {n: {$gt: 0}}, validationLevel: "strict", validationAction: "error"}
+//	{changeStreamPreAndPostImages: {enabled: true}}
 //
 // # Views
 //
-// A view is stored as the name of the collection that it is on, and stages. ResolveView follows views over views down to
-// a collection, at most 20. PutView refuses a view that would stand on itself. UpdateViewList keeps a document for each
-// view in the collection system.views.
+// A view is stored as the name of the collection that it is on, and stages. ResolveView follows views over views down
+// to a collection, at most 20. PutView refuses a view that would stand on itself. UpdateViewList keeps a document for
+// each view in the collection system.views.
 //
 // # Time series
 //
@@ -30,7 +42,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// RemoveOptions returns the options without those of the names.
+// RemoveOptions returns the options without those of the names. It doesn't change the slice, which a stored collection
+// may share.
 func RemoveOptions(options bson.D, names ...string) bson.D {
 	return slices.DeleteFunc(slices.Clone(options), func(e bson.E) bool { return slices.Contains(names, e.Key) })
 }

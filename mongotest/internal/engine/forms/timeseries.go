@@ -16,14 +16,14 @@ var spans = map[string]int64{"seconds": 3600, "minutes": 86400, "hours": 2592000
 // maxSpan is the longest bucket in seconds, a year.
 const maxSpan = 31536000
 
-// ReadSeries reads the options of a time series collection, as the collection shows them; nil if the command asks for
-// none.
+// ReadSeries reads the options of a time series collection. It returns the fields with the time and the metadata, and
+// the options as listCollections shows them. Both are nil if the command doesn't ask for a time series collection.
 func ReadSeries(a *args.Reader) (*store.Series, bson.D) {
 	d := a.Document("timeseries")
 	if d == nil {
-		if a.Has("expireAfterSeconds") && !a.Has("clusteredIndex") {
-			a.Fail(mongoerr.New(mongoerr.InvalidOptions,
-				"'expireAfterSeconds' is only supported on time-series collections or when the 'clusteredIndex' option is specified"))
+		if a.HasField("expireAfterSeconds") && !a.HasField("clusteredIndex") {
+			a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'expireAfterSeconds' is only supported on time-series "+
+				"collections or when the 'clusteredIndex' option is specified"))
 		}
 		return nil, nil
 	}
@@ -36,7 +36,7 @@ func ReadSeries(a *args.Reader) (*store.Series, bson.D) {
 	shown := bson.D{{Key: "timeField", Value: s.Time}}
 	switch {
 	case part.Err != nil:
-	case !isTopLevel(s.Time), part.Has("metaField") && !isTopLevel(s.Meta):
+	case !isTopLevel(s.Time), part.HasField("metaField") && !isTopLevel(s.Meta):
 		part.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"'timeField' and 'metaField' must be names of top-level fields"))
 	case s.Meta == "_id", s.Meta == s.Time:
@@ -58,7 +58,7 @@ func isTopLevel(name string) bool {
 func readSpan(a *args.Reader) bson.D {
 	granularity := a.Text("granularity")
 	span, rounding := a.Integer("bucketMaxSpanSeconds", 0), a.Integer("bucketRoundingSeconds", 0)
-	given := a.Has("bucketMaxSpanSeconds") || a.Has("bucketRoundingSeconds")
+	given := a.HasField("bucketMaxSpanSeconds") || a.HasField("bucketRoundingSeconds")
 	switch {
 	case a.Err != nil:
 		return nil
@@ -88,7 +88,8 @@ func readSpan(a *args.Reader) bson.D {
 	}
 }
 
-// HasOnlyMetaConditions reports whether a filter has conditions, all of them on the metaField or within it.
+// HasOnlyMetaConditions reports whether a filter has conditions, all of them on the metaField or within it. The partial
+// filter of a TTL index must be such a filter. meta is "" without a metaField.
 func HasOnlyMetaConditions(filter bson.D, meta string) bool {
 	return len(filter) > 0 && meta != "" && HasOnlyConditionsOn(filter, meta)
 }

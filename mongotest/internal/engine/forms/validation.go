@@ -21,15 +21,14 @@ import (
 type Validation struct {
 	Given         bson.D // the options, as create or collMod got them
 	validator     bson.D
-	level, action string
+	level, action string              // "" if they aren't given: "strict" and "error"
 	matcher       *query.Matcher      // nil without a validator
 	by            *collation.Collator // the collection's
 }
 
 var validationOptions = []string{"validator", "validationLevel", "validationAction"}
 
-// ReadValidation reads the options of a command, or those that a collection has, whose documents match under its
-// collation.
+// ReadValidation reads the options of a command, or those that a collection has. by is the collection's collation.
 func ReadValidation(a *args.Reader, by *collation.Collator) (Validation, error) {
 	v := Validation{
 		validator: a.Document("validator"), level: a.Text("validationLevel"),
@@ -95,9 +94,10 @@ func (v Validation) NewCheck() store.Check {
 	if v.matcher == nil || v.level == "off" || v.action == "warn" {
 		return nil
 	}
+	// old is nil for an insert.
 	return func(w *interrupt.Watch, old, next bson.D) error {
 		m := v.matcher.Watched(w)
-		passes := func(doc bson.D) (bool, error) { // an expression that fails doesn't
+		passes := func(doc bson.D) (bool, error) { // a document on which an expression fails doesn't pass
 			ok, err := m.Match(doc)
 			if err != nil && interrupt.Ends(mongoerr.CodeOf(err)) {
 				return false, err
@@ -133,6 +133,7 @@ func (v Validation) explainFailure(doc bson.D) bson.D {
 	return append(head, bson.E{Key: "note", Value: "detailed error was too large"})
 }
 
+// maxErrorInfo is how many bytes of details a refusal may have: a reply has at most 16 MB.
 const maxErrorInfo = 12 << 20
 
 // removeFields returns a value without the fields of the names, at any depth.

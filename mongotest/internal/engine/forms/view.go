@@ -18,6 +18,7 @@ const maxViewDepth = 20
 const SystemViews = "system.views"
 
 // ResolveView returns the collection that a namespace reads from, and the stages over it: none unless it is a view's.
+// The stages of the view that is nearest to the collection come first. All commands that read call it.
 func ResolveView(s *store.State, ns store.Namespace) (store.Namespace, bson.A, error) {
 	var stages bson.A
 	for range maxViewDepth + 1 {
@@ -52,7 +53,8 @@ func checkCycle(s *store.State, ns store.Namespace, v *store.View) error {
 				continue
 			}
 			if path = append(path, name); len(path) > maxViewDepth {
-				return mongoerr.New(mongoerr.ViewDepthLimitExceeded, "View depth limit exceeded; maximum depth is %d", maxViewDepth)
+				return mongoerr.New(mongoerr.ViewDepthLimitExceeded,
+					"View depth limit exceeded; maximum depth is %d", maxViewDepth)
 			}
 			if err := follow(c.View); err != nil {
 				return err
@@ -64,7 +66,8 @@ func checkCycle(s *store.State, ns store.Namespace, v *store.View) error {
 	return follow(v)
 }
 
-// findCollections returns the collections from which stages read, other than the pipeline's own.
+// findCollections returns the collections from which stages read, other than the pipeline's own: from of $lookup and
+// $graphLookup, coll of $unionWith, and those within inner pipelines.
 func findCollections(stages bson.A) (names []string) {
 	for _, stage := range stages {
 		d, _ := stage.(bson.D)
@@ -79,7 +82,8 @@ func findCollections(stages bson.A) (names []string) {
 					name, isText := f.Value.(string)
 					list, isList := f.Value.(bson.A)
 					switch {
-					case isText && (f.Key == "from" && e.Key != "$unionWith" || f.Key == "coll" && e.Key == "$unionWith"):
+					case isText && f.Key == "from" && e.Key != "$unionWith",
+						isText && f.Key == "coll" && e.Key == "$unionWith":
 						names = append(names, name)
 					case isList && (f.Key == "pipeline" || e.Key == "$facet"):
 						names = append(names, findCollections(list)...)
@@ -91,7 +95,7 @@ func findCollections(stages bson.A) (names []string) {
 	return names
 }
 
-// PutView creates or replaces a view.
+// PutView creates or replaces a view, for create and collMod.
 func PutView(w *store.Writer, ns store.Namespace, v *store.View) error {
 	if err := checkCycle(w.State(), ns, v); err != nil {
 		return err
@@ -109,7 +113,9 @@ func PutView(w *store.Writer, ns store.Namespace, v *store.View) error {
 	return UpdateViewList(w, ns, v)
 }
 
-// UpdateViewList stores a view's document in system.views, or removes it if v is nil.
+// UpdateViewList stores a view's document in system.views, or removes it if v is nil. The document is
+//
+//	{_id: "db.view", viewOn: "collection", pipeline: […]}
 func UpdateViewList(w *store.Writer, ns store.Namespace, v *store.View) error {
 	list := store.Namespace{DB: ns.DB, Coll: SystemViews}
 	if c := w.Collection(list); c != nil {

@@ -44,17 +44,17 @@ func readWildcard(a *args.Reader, s *store.IndexSpec) error {
 	switch {
 	case a.Err != nil:
 		return a.Err
-	case s.Wild == nil && a.Has("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 &&
-		a.Has("wildcardProjection"):
+	case s.Wild == nil && a.HasField("wildcardProjection"), s.Wild != nil && len(s.Wild.Paths) > 0 &&
+		a.HasField("wildcardProjection"):
 		return mongoerr.New(mongoerr.BadValue, `The field 'wildcardProjection' is only allowed when 'key' is {"$**": ±1}`)
 	case s.Wild == nil:
 		return nil
 	case s.Guards(), s.Sparse:
 		return mongoerr.New(mongoerr.CannotCreateIndex,
 			"Index type 'wildcard' does not support the unique and sparse options")
-	case a.Has("expireAfterSeconds"):
+	case a.HasField("expireAfterSeconds"):
 		return mongoerr.New(mongoerr.CannotCreateIndex, "Index type 'wildcard' cannot be a TTL index")
-	case !a.Has("wildcardProjection"):
+	case !a.HasField("wildcardProjection"):
 		return nil
 	case len(fields) == 0:
 		return mongoerr.New(mongoerr.FailedToParse, "The 'wildcardProjection' field can't be an empty object")
