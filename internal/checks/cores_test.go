@@ -48,6 +48,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",
 	"mongotest/internal/engine/cursor",
+	"mongotest/internal/engine/dates",
 	"mongotest/internal/engine/differ",
 	"mongotest/internal/engine/differ/cases",
 	"mongotest/internal/engine/differ/grammar",

@@ -17,6 +17,10 @@
 //     piece sets parts. A part that is given twice is an error.
 //  3. buildDate checks the parts, and makes the date from them.
 //
+// A text in three forms, and the parts that they set:
+//
+//	"Fri 3 May 2024 3:30 pm CEST"   →   weekday 5; day 3, month 5, year 2024; hour 15, minute 30; offset 7200 s
+//
 // # Rules
 //
 // A time.Time that is passed in has the time zone in which to compute. Years, months, weeks and days are those of its
@@ -47,13 +51,15 @@ func ConvertToTime(v any) (time.Time, error) {
 	return time.Time{}, mongoerr.New(16006, "can't convert from BSON type %s to Date", bsonval.TypeName(v))
 }
 
-// ISOWeekday is 1 for Monday and 7 for Sunday.
+// ISOWeekday returns a time's day of the week, 1 for Monday and 7 for Sunday.
 func ISOWeekday(t time.Time) int { return (int(t.Weekday())+6)%7 + 1 }
 
-// WeekOfYear counts from the year's first Sunday; the days before it are in week 0.
+// WeekOfYear returns the number of a time's week, as $week does: weeks begin on Sunday, and the days before the year's
+// first Sunday are in week 0.
 func WeekOfYear(t time.Time) int { return (t.YearDay() + 6 - int(t.Weekday())) / 7 }
 
-// weekdays begin with the day that time.Weekday numbers 0.
+// weekdays begin with the day that time.Weekday numbers 0. Options such as $dateTrunc's startOfWeek and texts of dates
+// name them.
 var weekdays = []string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
 
 // ParseWeekday returns the number of a weekday, 0 for Sunday, by its name or the first three letters.
@@ -66,7 +72,8 @@ func ParseWeekday(name string) (day int, ok bool) {
 	return 0, false
 }
 
-// SplitTime returns the document of a time's parts, with ISO 8601's year, week and weekday if iso is set.
+// SplitTime returns the document of a time's parts, as $dateToParts does. With iso it has ISO 8601's year, week and
+// weekday in place of year, month and day.
 func SplitTime(t time.Time, iso bool) bson.D {
 	names, values := []string{"year", "month", "day"}, []int{t.Year(), int(t.Month()), t.Day()}
 	if iso {

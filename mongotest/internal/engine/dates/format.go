@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Format renders a time by $dateToString's specifiers.
+// Format renders a time by $dateToString's specifiers
+// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/dateToString/).
 func Format(t time.Time, format string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(format); i++ {
@@ -26,6 +27,13 @@ func Format(t time.Time, format string) (string, error) {
 	return b.String(), nil
 }
 
+// formatPart writes what the specifier %c stands for. Of a date 2024-05-03T15:30:07.009 in +02:00:
+//
+//	%Y 2024   %m 05   %d 03       %H 15    %M 30   %S 07   %L 009
+//	%j 124 (the day of the year)  %b May   %B May (the whole name of the month)
+//	%G 2024   %V 18   %u 5        the year, week and weekday (1 is Monday) of ISO 8601
+//	%U 17     %w 6                the week and weekday (1 is Sunday) of weeks that begin on Sunday
+//	%z +0200  %Z +120             the offset in hours and minutes, and in minutes
 func formatPart(b *strings.Builder, t time.Time, c byte) error {
 	isoYear, isoWeek := t.ISOWeek()
 	_, offset := t.Zone()
@@ -82,7 +90,8 @@ func formatPart(b *strings.Builder, t time.Time, c byte) error {
 	return nil
 }
 
-// CheckFormat refuses a format of $dateFromString with an unknown specifier.
+// CheckFormat refuses a format of $dateFromString with an unknown specifier. $dateFromString and $dateToString know
+// different specifiers.
 func CheckFormat(format string) error {
 	for rest := format; rest != ""; {
 		_, after, found := strings.Cut(rest, "%")

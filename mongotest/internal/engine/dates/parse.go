@@ -6,7 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Parse reads a date that is written in one of the usual forms. A date without a time zone is in loc.
+// Parse reads a date that is written in one of the usual forms, for $dateFromString without a format and $toDate. A
+// date without a time zone is in loc.
 func Parse(text string, loc *time.Location) (bson.DateTime, error) {
 	r := newText(text)
 	if err := r.readByForms(); err != nil {

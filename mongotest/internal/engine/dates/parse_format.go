@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// readByFormat reads a date by the specifiers of $dateFromString.
+// readByFormat reads a date by the specifiers of $dateFromString. CheckFormat has accepted the format, so a character
+// follows each %.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/dateFromString/
 func (r *dateText) readByFormat(format string) error {
 	for i := 0; i < len(format); i++ {
@@ -34,7 +35,8 @@ func (r *dateText) readByFormat(format string) error {
 	return nil
 }
 
-// readSpecifier reads what one specifier stands for.
+// readSpecifier reads what one specifier stands for. The texts of errors are those of timelib, the library that MongoDB
+// uses. Some say "two digit" where one digit is enough.
 func (r *dateText) readSpecifier(c byte) error {
 	switch c {
 	case 'Y':
@@ -67,7 +69,8 @@ func (r *dateText) readSpecifier(c byte) error {
 	return r.requireZone()
 }
 
-// readNumber reads a number of least to most digits.
+// readNumber reads a number of least to most digits into a part of the date. problem is the error's text if there are
+// fewer.
 func (r *dateText) readNumber(into *int, least, most int, problem string) error {
 	n := 0
 	for n < most && r.at+n < len(r.text) && isDigit(r.text[r.at+n]) {
@@ -83,12 +86,13 @@ func (r *dateText) readNumber(into *int, least, most int, problem string) error 
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
+// readMilliseconds reads the digits after a decimal point: "5" is 500 ms.
 func (r *dateText) readMilliseconds() error {
 	from := r.at
 	if err := r.readNumber(&r.ms, 1, 3, "A three digit millisecond could not be found"); err != nil {
 		return err
 	}
-	for range 3 - (r.at - from) {
+	for range 3 - (r.at - from) { // a digit that is absent is a 0
 		r.ms *= 10
 	}
 	return nil
@@ -109,6 +113,7 @@ func (r *dateText) readDayOfYear() error {
 	return nil
 }
 
+// readMonthName reads the name of a month, for the specifiers %b and %B.
 func (r *dateText) readMonthName() error {
 	month, n := readMonth(r.text[r.at:])
 	if n == 0 {
@@ -118,7 +123,8 @@ func (r *dateText) readMonthName() error {
 	return nil
 }
 
-// readMonth reads the name of a month, whole or of three letters.
+// readMonth reads the name of a month, whole or of three letters, in any case. It returns the month, 1 for January, and
+// how long its name is in the text, 0 if there is none.
 func readMonth(text string) (month, length int) {
 	for m := time.January; m <= time.December; m++ {
 		for _, name := range []string{m.String(), m.String()[:3]} {
@@ -133,7 +139,7 @@ func readMonth(text string) (month, length int) {
 	return 0, 0
 }
 
-// readMinutesOffset reads the offset of a zone in minutes.
+// readMinutesOffset reads the offset of a zone in minutes, such as +120, for the specifier %Z.
 func (r *dateText) readMinutesOffset() error {
 	const problem = "Invalid timezone offset in minutes"
 	sign := 1
@@ -153,7 +159,7 @@ func (r *dateText) readMinutesOffset() error {
 	return nil
 }
 
-// requireZone reads a zone, which must be there.
+// requireZone reads a zone for the specifier %z. A text without a zone there is an error.
 func (r *dateText) requireZone() error {
 	at := r.at
 	n, err := r.readZone()

@@ -97,7 +97,8 @@ func checkDate(t *testing.T, why, text, format, zone, want string, code int32) {
 	got, err := parseDate(text, format, zone)
 	switch {
 	case code != 0 && mongoerr.CodeOf(err) != code:
-		t.Errorf("%s: %q by %q in %q gave %s, %v; want code %d", why, text, format, zone, valuetest.Text(got), err, code)
+		t.Errorf("%s: %q by %q in %q gave %s, %v; want code %d",
+			why, text, format, zone, valuetest.Text(got), err, code)
 	case code == 0 && (err != nil || got != valuetest.Of("{$date: '"+want+"'}")):
 		t.Errorf("%s: %q by %q in %q gave %s, %v; want %s", why, text, format, zone, valuetest.Text(got), err, want)
 	}

@@ -12,28 +12,30 @@ import (
 // unset is the value of a part that the text doesn't have.
 const unset = -1 << 40
 
-// dateText is a text, and the parts of a date that were read from it.
+// dateText is a text, and the parts of a date that were read from it. Parse and ParseByFormat make one for each call.
+// The functions read… take the next piece of the text: they store its parts, and move at behind it.
 type dateText struct {
 	text                 string
-	at                   int // how much of the text has been read
+	at                   int // how many bytes of the text have been read
 	year, month, day     int
 	hour, minute, second int
-	ms                   int
-	isoYear, isoWeek     int
-	isoDay               int
-	weekday              int // the date moves to this day of the week, 0 for Sunday
-	seconds              int64
+	ms                   int   // milliseconds
+	isoYear, isoWeek     int   // of a week date, which has no month
+	isoDay               int   // 1 for Monday
+	weekday              int   // the date moves to this day of the week, 0 for Sunday
+	seconds              int64 // added to the date; from "@" and the seconds since 1970
 	zone                 zoneKind
-	offset               int // in seconds, to the east
-	zoneName             string
+	offset               int    // of the zone, in seconds to the east
+	zoneName             string // for an error
 }
 
+// zoneKind is how a text names its time zone.
 type zoneKind uint8
 
 const (
-	noZone zoneKind = iota
-	zoneOffset
-	zoneAbbreviation
+	noZone           zoneKind = iota
+	zoneOffset                // +02:00
+	zoneAbbreviation          // CEST
 )
 
 // newText returns a text of which nothing is read yet.
@@ -42,7 +44,8 @@ func newText(text string) *dateText {
 		isoYear: unset, isoWeek: unset, isoDay: unset, weekday: unset}
 }
 
-// fail returns the error of a problem at a position of the text.
+// fail returns the error of a problem at a position of the text, in bytes. MongoDB's text has the position and the
+// character there, a zero byte at the end.
 func (r *dateText) fail(at int, problem string) error {
 	sign := "\x00"
 	if at < len(r.text) {
@@ -53,11 +56,13 @@ func (r *dateText) fail(at int, problem string) error {
 		r.text, at, problem, sign)
 }
 
-// buildDate makes the date of the parts that were read. It is in loc if the text names no time zone.
+// buildDate makes the date of the parts that were read. It is in loc if the text names no time zone. A time of day may
+// be absent (midnight), a part of the date may not.
 func (r *dateText) buildDate(loc *time.Location) (bson.DateTime, error) {
 	if err := r.resolveISO(); err != nil {
 		return 0, err
 	}
+	// A time of day with hours alone is whole.
 	if r.hour != unset || r.minute != unset || r.second != unset {
 		r.hour, r.minute, r.second = max(r.hour, 0), max(r.minute, 0), max(r.second, 0)
 	}
@@ -73,11 +78,12 @@ func (r *dateText) buildDate(loc *time.Location) (bson.DateTime, error) {
 		return 0, r.fail(len(r.text), "The parsed date was invalid")
 	}
 	if r.zone != noZone {
-		if loc != time.UTC && loc.String() != "UTC" {
+		if loc != time.UTC && loc.String() != "UTC" { // UTC is what a caller without a time zone passes
 			return 0, r.refuseTwoZones()
 		}
 		loc = time.FixedZone("", r.offset)
 	}
+	// Milliseconds and seconds aren't passed to Date: seconds since 1970 may be far beyond a minute.
 	t := time.Date(r.year, time.Month(r.month), r.day, max(r.hour, 0), max(r.minute, 0), max(r.second, 0), 0, loc)
 	if r.weekday != unset {
 		t = t.AddDate(0, 0, (r.weekday-int(t.Weekday())+7)%7)

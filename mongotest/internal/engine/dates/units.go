@@ -12,12 +12,14 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
+// units are the names of the units of time.
 var units = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond"}
 
 // lengths are the milliseconds of the units that always have the same length.
 var lengths = map[string]int64{"hour": 3_600_000, "minute": 60_000, "second": 1000, "millisecond": 1}
 
-// AddUnits returns the date n units after t. The name is of the operator, for errors.
+// AddUnits returns the date n units after t, before it if n is negative. name is the operator's with its $, for errors.
+// Units of a day and longer are added by t's calendar and time zone, so that the time of day stays.
 func AddUnits(name string, t time.Time, unit string, n int64) (bson.DateTime, error) {
 	if ms, ok := lengths[unit]; ok {
 		span, fits := bsonval.Mul(n, ms)
@@ -59,8 +61,9 @@ func addMonths(t time.Time, n int) time.Time {
 		t.Nanosecond(), t.Location())
 }
 
-// CountUnits returns how many units have begun since a fixed time. The difference of two counts is $dateDiff's result.
-// start is the first day of a week, 0 for Sunday.
+// CountUnits returns how many units have begun since a fixed time. The difference of two counts is $dateDiff's result:
+// it counts the borders between units that lie between two dates, so 23:59 and 00:01 are a day apart. start is the
+// first day of a week, 0 for Sunday.
 func CountUnits(t time.Time, unit string, start int64) int64 {
 	year, month := int64(t.Year()), int64(t.Month())-1
 	switch unit {
@@ -88,6 +91,7 @@ func localDays(t time.Time) int64 {
 	return floorDiv(time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC).UnixMilli(), 86_400_000)
 }
 
+// floorDiv divides and rounds down, also below 0: dates before 1970 are negative.
 func floorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b != 0 && (a < 0) != (b < 0) {
@@ -96,8 +100,9 @@ func floorDiv(a, b int64) int64 {
 	return q
 }
 
-// Truncate returns the start of the bin of size units in which t is. Bins are counted from 2000-01-01 in the time zone.
-// start is the first day of a week, 0 for Sunday.
+// Truncate returns the start of the bin of size units in which t is, for $dateTrunc
+// (https://www.mongodb.com/docs/manual/reference/operator/aggregation/dateTrunc/). Bins are counted from 2000-01-01 in
+// the time zone, also backwards. start is the first day of a week, 0 for Sunday.
 func Truncate(t time.Time, unit string, size, start int64) time.Time {
 	loc := t.Location()
 	origin := time.Date(2000, 1, 1, 0, 0, 0, 0, loc)
@@ -141,7 +146,8 @@ func UnitLength(unit string) int64 {
 	return lengths[unit]
 }
 
-// AddToDate returns the date so many units later, by the calendar of UTC, as $dateAdd computes it.
+// AddToDate returns the date so many units later, by the calendar of UTC, as $dateAdd computes it. $densify and the
+// windows of $setWindowFields call it, which have no time zone.
 func AddToDate(d bson.DateTime, unit string, n int64) (bson.DateTime, error) {
 	return AddUnits("$dateAdd", time.UnixMilli(int64(d)).UTC(), unit, n)
 }

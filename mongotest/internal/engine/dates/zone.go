@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-var zones sync.Map // of *time.Location by name
+// zones are the zones that LoadZone has loaded: *time.Location by name. Loading one reads a database.
+var zones sync.Map
 
 // LoadZone returns the time zone of a name, or of an offset such as "+02:00". It keeps each zone that it has loaded.
 func LoadZone(name string) (*time.Location, error) {
@@ -28,7 +29,7 @@ func LoadZone(name string) (*time.Location, error) {
 	return loc, nil
 }
 
-// readFixedZone reads "+hh", "+hhmm" and "+hh:mm".
+// readFixedZone reads "+hh", "+hhmm" and "+hh:mm", the forms that MongoDB has for an offset.
 func readFixedZone(name string) (*time.Location, bool) {
 	if name == "" || (name[0] != '+' && name[0] != '-') {
 		return nil, false
