@@ -58,6 +58,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/forms",
 	"mongotest/internal/engine/fts",
 	"mongotest/internal/engine/geo",
+	"mongotest/internal/engine/indexes",
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/jsonschema",
 	"mongotest/internal/engine/operators",

@@ -36,7 +36,10 @@ func TestBuildAll(t *testing.T) {
 	}{
 		{"the first", "{key: {a: 1}}", 1, 2, 0},
 		{"the same", "{key: {a: 1.0}}", 2, 2, 0},
-		{"the name with other options", "{key: {a: 1}, name: 'a_1', sparse: true}", 0, 0, mongoerr.IndexKeySpecsConflict},
+		{
+			"the name with other options", "{key: {a: 1}, name: 'a_1', sparse: true}", 0, 0,
+			mongoerr.IndexKeySpecsConflict,
+		},
 		{"the name with another key", "{key: {b: 1}, name: 'a_1'}", 0, 0, mongoerr.IndexKeySpecsConflict},
 		{"the key with another name", "{key: {a: 1}, name: 'other'}", 0, 0, mongoerr.IndexOptionsConflict},
 		{"another key", "{key: {b: 1}}", 2, 3, 0},

@@ -8,9 +8,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// Describe returns an index as listIndexes shows it.
+// Describe returns an index as listIndexes shows it: the key as it was given, and of the options those that aren't the
+// default. Options of text and geospatial indexes are in Extra.
 func Describe(s *store.IndexSpec) bson.D {
+	// 2 is the version of the index format, MongoDB's only one.
 	d := bson.D{{Key: "v", Value: int32(2)}, {Key: "key", Value: s.Key}, {Key: "name", Value: s.Name}}
+	// The index on _id is unique and doesn't say so, unless the collection is clustered by it.
 	if s.Unique && (s.Name != store.IDIndex || s.Clustered) {
 		d = append(d, bson.E{Key: "unique", Value: true})
 	}

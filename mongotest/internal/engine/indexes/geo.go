@@ -13,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// readGeo reads the options of 2dsphere and 2d indexes.
+// readGeo reads the options of 2dsphere and 2d indexes. A 2dsphere index is on the globe (kind Sphere), a 2d index on a
+// plane (kind Plane). The keys of both are cells of a grid, which package geo computes.
 func readGeo(a *args.Reader, s *store.IndexSpec) error {
 	sphere, plane := 0, 0
 	for _, f := range s.Fields {
@@ -24,6 +25,7 @@ func readGeo(a *args.Reader, s *store.IndexSpec) error {
 			plane++
 		}
 	}
+	// An option of another kind is refused, as MongoDB does.
 	if sphere == 0 {
 		a.Refuse("2dsphereIndexVersion")
 	}
@@ -37,6 +39,7 @@ func readGeo(a *args.Reader, s *store.IndexSpec) error {
 		return a.Err
 	case sphere+plane == 0:
 		return nil
+	// The rules of MongoDB come before those of the engine, so that the error is MongoDB's where it has one.
 	case plane > 1:
 		return mongoerr.New(16800, "can't have 2 geo fields")
 	case plane > 0 && s.Fields[0].Kind != store.Plane:
@@ -50,7 +53,8 @@ func readGeo(a *args.Reader, s *store.IndexSpec) error {
 	return readSphere(a, s)
 }
 
-// readSphere reads the version of a 2dsphere index, and derives its keys.
+// readSphere reads the version of a 2dsphere index, and gives s its grid and the function that derives its keys. The
+// versions 2 and 3 differ on a server only in what they store. Version 1 indexes other documents, so it is refused.
 func readSphere(a *args.Reader, s *store.IndexSpec) error {
 	version := a.Integer("2dsphereIndexVersion", 3)
 	switch {
@@ -63,31 +67,42 @@ func readSphere(a *args.Reader, s *store.IndexSpec) error {
 		return mongoerr.New(mongoerr.NotImplemented, "2dsphereIndexVersion 1 isn't implemented by the embedded engine")
 	}
 	s.Extra = append(s.Extra, bson.E{Key: "2dsphereIndexVersion", Value: int32(version)})
+	// One geometry may be in many cells, and a document may have several geometries. The store has a key for each cell.
 	path := s.Field(store.Sphere).Path
 	s.Grid = geo.SphereGrid
 	s.Derive = func(doc bson.D) ([]any, error) {
 		var list []*geo.Geometry
-		err := walkPath(doc, path, func(v any) error {
-			if a, isArray := v.(bson.A); bsonval.IsNullish(v) || isArray && len(a) == 0 {
-				return nil
+		readValue := func(v any) error {
+			g, err := readShape(doc, v)
+			if g != nil {
+				list = append(list, g)
 			}
-			g, err := geo.Parse(v)
-			switch {
-			case err != nil:
-				return mongoerr.New(16755, "Can't extract geo keys: %s  %s", store.Show(doc), readMessage(err))
-			case !g.OnSphere():
-				return mongoerr.New(16756, "Can't extract geo keys: %s  can't project geometry into spherical CRS: %s",
-					store.Show(doc), store.Show(v))
-			}
-			list = append(list, g)
-			return nil
-		})
+			return err
+		}
+		err := walkPath(doc, path, readValue)
 		return convertCells(s.Grid.CellsOf(list)), err
 	}
 	return nil
 }
 
-// convertCells returns cells as keys of an index.
+// readShape reads a value of a field with a 2dsphere index, nil if it is null, absent or empty. doc is the document,
+// for errors. MongoDB refuses to store a document whose value isn't a shape on the globe.
+func readShape(doc bson.D, v any) (*geo.Geometry, error) {
+	if a, isArray := v.(bson.A); bsonval.IsNullish(v) || isArray && len(a) == 0 {
+		return nil, nil
+	}
+	g, err := geo.Parse(v)
+	switch {
+	case err != nil:
+		return nil, mongoerr.New(16755, "Can't extract geo keys: %s  %s", store.Show(doc), readMessage(err))
+	case !g.OnSphere():
+		return nil, mongoerr.New(16756, "Can't extract geo keys: %s  can't project geometry into spherical CRS: %s",
+			store.Show(doc), store.Show(v))
+	}
+	return g, nil
+}
+
+// convertCells returns the numbers of cells as keys of an index. The store wants any value.
 func convertCells(cells []int32) []any {
 	out := make([]any, len(cells))
 	for i, c := range cells {
@@ -96,7 +111,7 @@ func convertCells(cells []int32) []any {
 	return out
 }
 
-// readMessage returns the message of an error without its code.
+// readMessage returns the message of an error without its code, to quote it in another error.
 func readMessage(err error) string {
 	if x, ok := err.(*mongoerr.Error); ok {
 		return x.Message
@@ -104,9 +119,12 @@ func readMessage(err error) string {
 	return err.Error()
 }
 
-// readPlane reads the range of a 2d index's coordinates, and their bits, which only a server's speed depends on.
+// readPlane reads the options of a 2d index, and gives s its grid and the function that derives its keys
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/geospatial/2d/). It reads the range of a 2d index's
+// coordinates, from min to max on both axes, and their bits. On a server the bits decide how fine the index is. Here
+// they are only checked and shown.
 func readPlane(a *args.Reader, s *store.IndexSpec) error {
-	bits, low, high := 26.0, -180.0, 180.0
+	bits, low, high := 26.0, -180.0, 180.0 // MongoDB's defaults
 	for _, o := range []struct {
 		name string
 		into *float64
@@ -125,11 +143,13 @@ func readPlane(a *args.Reader, s *store.IndexSpec) error {
 	}
 	switch {
 	case !(bits >= 1 && bits <= 32):
-		return mongoerr.New(mongoerr.InvalidOptions, "bits for hash must be > 0 and <= 32, but %v bits were specified", bits)
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"bits for hash must be > 0 and <= 32, but %v bits were specified", bits)
 	case !(low < high) || math.IsInf(low, 0) || math.IsInf(high, 0):
 		return mongoerr.New(mongoerr.InvalidOptions,
 			"region for hash must be valid and have positive area, but [%v, %v] was specified", low, high)
 	}
+	// The grid divides this range into cells.
 	path := s.Field(store.Plane).Path
 	s.Grid = geo.NewPlaneGrid(low, high)
 	s.Derive = func(doc bson.D) ([]any, error) {
@@ -144,13 +164,15 @@ func readPlane(a *args.Reader, s *store.IndexSpec) error {
 	return nil
 }
 
-// readPairs reads a coordinate pair, or an array of such pairs. What is no array and no document has none.
+// readPairs reads a value of a field with a 2d index: a coordinate pair, or an array of such pairs. A pair is an array
+// or a document of two numbers from low to high. Any other value has no pairs: the document is stored, and isn't in the
+// index.
 func readPairs(v any, low, high float64) (list []*geo.Geometry, err error) {
 	values, err := geo.Elements(v)
 	if err != nil || len(values) == 0 {
 		return nil, nil
 	}
-	if bsonval.IsNumber(values[0]) {
+	if bsonval.IsNumber(values[0]) { // v is a pair itself
 		values = bson.A{v}
 	}
 	for _, x := range values {
@@ -167,7 +189,8 @@ func readPairs(v any, low, high float64) (list []*geo.Geometry, err error) {
 		}
 		for _, c := range inner[:2] {
 			if f, _ := bsonval.Float(c); !(f >= low && f <= high) {
-				return nil, mongoerr.New(13027, "point not in interval of [ %v, %v ] :: caused by :: %s", low, high, store.Show(x))
+				return nil, mongoerr.New(13027, "point not in interval of [ %v, %v ] :: caused by :: %s",
+					low, high, store.Show(x))
 			}
 		}
 		g, err := geo.Parse(inner)
@@ -179,7 +202,8 @@ func readPairs(v any, low, high float64) (list []*geo.Geometry, err error) {
 	return list, nil
 }
 
-// walkPath calls f with each value that a path leads to, through arrays on the way but not into one at its end.
+// walkPath calls f with each value that a path leads to, through arrays on the way but not into one at its end: it may
+// be a coordinate pair. A part of the path that is a number also stands for an element of an array.
 func walkPath(v any, path []string, f func(v any) error) error {
 	if len(path) == 0 {
 		return f(v)

@@ -15,10 +15,12 @@ import (
 // isWildcard reports whether a field of an index's key stands for all fields, or for all of a path.
 func isWildcard(name string) bool { return name == "$**" || strings.HasSuffix(name, ".$**") }
 
-// everyField is the name of a text index's field that stands for all texts.
+// everyField alone is a wildcard index. With the value "text" it is the name of a text index's field that stands for
+// all texts.
 const everyField = "$**"
 
-// readKind reads the kind and the direction of one field of a key.
+// readKind reads the kind of one field of a key, and whether it is descending. A text is a kind's name, a number the
+// direction of an ordered field. The size of the number doesn't matter.
 func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 	switch v := e.Value.(type) {
 	case string:
@@ -33,7 +35,7 @@ func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 			return store.Text, false, nil
 		}
 		return 0, false, mongoerr.New(mongoerr.CannotCreateIndex, "Unknown index plugin '%s'", v)
-	case int32, int64, float64:
+	case int32, int64, float64: // a Decimal128 is refused, as by MongoDB
 		c := bsonval.Compare(v, int32(0))
 		if c == 0 || bsonval.IsNaN(v) {
 			return 0, false, mongoerr.New(mongoerr.CannotCreateIndex, "Values in the index key pattern cannot be 0.")
@@ -45,7 +47,8 @@ func readKind(e bson.E) (kind store.Kind, desc bool, err error) {
 		bsonval.TypeName(e.Value))
 }
 
-// MakeName makes the name of an index that has none: a_1_b_-1.
+// MakeName makes the name of an index that has none: a_1_b_-1. Drivers make the same names before they send the
+// command.
 func MakeName(key bson.D) string {
 	parts := make([]string, 0, 2*len(key))
 	for _, e := range key {
@@ -58,7 +61,7 @@ func MakeName(key bson.D) string {
 	return strings.Join(parts, "_")
 }
 
-// newIndexError returns an error CannotCreateIndex.
+// newIndexError returns an error CannotCreateIndex (67), the code of most refusals.
 func newIndexError(format string, args ...any) error {
 	return mongoerr.New(mongoerr.CannotCreateIndex, format, args...)
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// partialOperators are the operators that a partial index's filter may have.
+// partialOperators are the operators that a partial index's filter may have
+// (https://www.mongodb.com/docs/manual/core/index-partial/). $exists must be true.
 var partialOperators = []string{"$eq", "$exists", "$gt", "$gte", "$lt", "$lte", "$type", "$and", "$or", "$in"}
 
-// readPartial checks the filter of a partial index, and parses it.
+// readPartial checks the filter of a partial index, and parses it: s.Covers reports whether a document is in the index.
 func readPartial(s *store.IndexSpec) error {
 	if s.Partial == nil {
 		return nil
@@ -34,7 +35,9 @@ func readPartial(s *store.IndexSpec) error {
 	return nil
 }
 
-// checkPartial refuses operators that a partial index's filter can't have.
+// checkPartial refuses operators that a partial index's filter can't have. filter is a filter, or the conditions on one
+// field, such as {$gt: 0}: the operators of both are in the same list. A document without operators is a value to
+// compare with, and isn't looked into.
 func checkPartial(filter bson.D) error {
 	for _, e := range filter {
 		if strings.HasPrefix(e.Key, "$") && !slices.Contains(partialOperators, e.Key) ||

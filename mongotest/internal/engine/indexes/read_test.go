@@ -20,12 +20,13 @@ func read(spec string) (*store.IndexSpec, error) {
 
 func TestReadAndDescribe(t *testing.T) {
 	for spec, want := range map[string]string{
-		"{key: {a: 1, b: -1}}":                          "{v: 2, key: {a: 1, b: -1}, name: 'a_1_b_-1'}",
-		"{key: {a: 1}, name: 'x', unique: true}":        "{v: 2, key: {a: 1}, name: 'x', unique: true}",
-		"{key: {a: 1}, sparse: true, hidden: true}":     "{v: 2, key: {a: 1}, name: 'a_1', sparse: true, hidden: true}",
-		"{key: {a: 1}, expireAfterSeconds: 60}":         "{v: 2, key: {a: 1}, name: 'a_1', expireAfterSeconds: 60}",
-		"{key: {a: 'hashed'}}":                          "{v: 2, key: {a: 'hashed'}, name: 'a_hashed'}",
-		"{key: {'$**': 1}, wildcardProjection: {a: 1}}": "{v: 2, key: {'$**': 1}, name: '$**_1', wildcardProjection: {a: 1}}",
+		"{key: {a: 1, b: -1}}":                      "{v: 2, key: {a: 1, b: -1}, name: 'a_1_b_-1'}",
+		"{key: {a: 1}, name: 'x', unique: true}":    "{v: 2, key: {a: 1}, name: 'x', unique: true}",
+		"{key: {a: 1}, sparse: true, hidden: true}": "{v: 2, key: {a: 1}, name: 'a_1', sparse: true, hidden: true}",
+		"{key: {a: 1}, expireAfterSeconds: 60}":     "{v: 2, key: {a: 1}, name: 'a_1', expireAfterSeconds: 60}",
+		"{key: {a: 'hashed'}}":                      "{v: 2, key: {a: 'hashed'}, name: 'a_hashed'}",
+		"{key: {'$**': 1}, wildcardProjection: {a: 1}}": "{v: 2, key: {'$**': 1}, name: '$**_1', " +
+			"wildcardProjection: {a: 1}}",
 		"{key: {a: 1}, partialFilterExpression: {b: {$gt: 1}}}": "{v: 2, key: {a: 1}, name: 'a_1', " +
 			"partialFilterExpression: {b: {$gt: 1}}}",
 	} {

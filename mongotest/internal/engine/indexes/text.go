@@ -15,7 +15,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// readText reads the options of a text index. In its key the fields that hold texts are one, named _fts.
+// readText reads the options of a text index. In its key one field stands for all fields with texts:
+//
+//	{key: {a: 1, b: "text", c: "text"}}   →   {key: {a: 1, _fts: "text", _ftsx: 1}, weights: {b: 1, c: 1}, …}
+//
+// The index's keys are the terms of a document, which package fts finds.
 func readText(a *args.Reader, s *store.IndexSpec) error {
 	options := []string{"weights", "default_language", "language_override", "textIndexVersion"}
 	if s.Field(store.Text) == nil {
@@ -24,6 +28,7 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 		}
 		return a.Err
 	}
+	// An option of text indexes needs a field with texts in the key.
 	weights, err := readTextKey(s)
 	if err == nil {
 		err = readWeights(a, weights)
@@ -38,6 +43,7 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 	if a.Err != nil {
 		return a.Err
 	}
+	// The engine knows some of the languages that MongoDB has stemmers for, and refuses the others as NotImplemented.
 	switch x.Language, err = fts.LanguageOf(language); {
 	case mongoerr.CodeOf(err) == mongoerr.NotImplemented:
 		return err
@@ -51,6 +57,7 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 		return mongoerr.New(mongoerr.NotImplemented,
 			"textIndexVersion %d isn't implemented by the embedded engine", version)
 	}
+	// listIndexes shows the weights in the order of the fields' names.
 	x.Override = override
 	shown := bson.D{}
 	for _, name := range slices.Sorted(maps.Keys(weights)) {
@@ -63,6 +70,7 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 	}
 	s.Extra = append(s.Extra, bson.E{Key: "weights", Value: shown}, bson.E{Key: "default_language", Value: language},
 		bson.E{Key: "language_override", Value: override}, bson.E{Key: "textIndexVersion", Value: int32(3)})
+	// A term that is in several fields is one key of the document.
 	s.Text = x
 	s.Derive = func(doc bson.D) ([]any, error) {
 		terms, err := x.Terms(doc)
@@ -75,7 +83,8 @@ func readText(a *args.Reader, s *store.IndexSpec) error {
 	return nil
 }
 
-// readTextKey rewrites the key, and returns the fields with texts, each of weight 1.
+// readTextKey rewrites the key, and returns the fields with texts, each of weight 1. The fields with texts must be
+// together, and all other fields ordered.
 func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 	weights := map[string]int32{}
 	var key bson.D
@@ -86,7 +95,7 @@ func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 			return nil, newIndexError("text index with reserved fields _fts/_ftsx not allowed")
 		case f.Kind == store.Text && len(weights) > 0 && s.Fields[i-1].Kind != store.Text:
 			return nil, newIndexError("'text' fields in index must all be adjacent")
-		case f.Kind == store.Text && len(weights) == 0:
+		case f.Kind == store.Text && len(weights) == 0: // the first; the others have no field in the key
 			key = append(key, bson.E{Key: "_fts", Value: "text"}, bson.E{Key: "_ftsx", Value: int32(1)})
 			fields = append(fields, store.NewField("_fts", store.Text, false))
 		case f.Kind == store.Sphere || f.Kind == store.Plane || f.Kind == store.Hashed:
@@ -106,10 +115,11 @@ func readTextKey(s *store.IndexSpec) (map[string]int32, error) {
 	return weights, nil
 }
 
-// maxWeight is above all weights of a text index.
+// maxWeight is above all weights of a text index: the largest weight is 99,999.
 const maxWeight = 100_000
 
-// readWeights reads the weights of the fields, and adds those of fields that the key doesn't have.
+// readWeights reads the weights of the fields into weights, also those of fields that the key doesn't have: they are
+// indexed too. "$**" in place of a document is one more field, for all texts.
 func readWeights(a *args.Reader, weights map[string]int32) error {
 	v, ok := a.Get("weights")
 	if !ok {
@@ -127,6 +137,7 @@ func readWeights(a *args.Reader, weights map[string]int32) error {
 		if !bsonval.IsNumber(f.Value) {
 			return newIndexError("weight for text index needs numeric type")
 		}
+		// A name can be a path, but of no array's element, and no operator.
 		n, ok := bsonval.TruncInt64(f.Value)
 		if !ok || n <= 0 || n >= maxWeight {
 			return newIndexError("text index weight must be in the exclusive interval (0,100000) but found: %s",
