@@ -11,6 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
+// parseAddToSet parses $addToSet: one value, or several by {$each: […]}. A value is added unless the array has one that
+// is equal under the collation. Documents are equal only if their fields have the same order.
 func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 	items := bson.A{arg}
 	if d, ok := arg.(bson.D); ok && len(d) > 0 && d[0].Key == "$each" {
@@ -18,9 +20,11 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 		switch {
 		case !ok:
 			return action{}, mongoerr.New(mongoerr.TypeMismatch,
-				"The argument to $each in $addToSet must be an array but it was of type %s", bsonval.TypeName(d[0].Value))
+				"The argument to $each in $addToSet must be an array but it was of type %s",
+				bsonval.TypeName(d[0].Value))
 		case len(d) > 1:
-			return action{}, mongoerr.New(mongoerr.BadValue, "Found unexpected fields after $each in $addToSet: %s", show(d))
+			return action{}, mongoerr.New(mongoerr.BadValue,
+				"Found unexpected fields after $each in $addToSet: %s", show(d))
 		}
 		items = each
 	}
@@ -31,7 +35,7 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 				"Cannot apply $addToSet to non-array field. Field named '%s' has non-array type %s",
 				s.path[len(s.path)-1].Name, bsonval.TypeName(old))
 		}
-		out := a[:len(a):len(a)]
+		out := a[:len(a):len(a)] // no capacity, so that append doesn't write into the stored array
 		if out == nil {
 			out = bson.A{}
 		}
@@ -39,7 +43,7 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 			if err := s.watch.Steps(1 + len(out)/longArray); err != nil {
 				return nil, err
 			}
-			if !contains(out, v, by) {
+			if !containsValue(out, v, by) {
 				out = append(out, v)
 			}
 		}
@@ -47,13 +51,15 @@ func parseAddToSet(_ string, arg any, by *collation.Collator) (action, error) {
 	}}, nil
 }
 
-// longArray is how many comparisons of elements count as a step.
+// longArray is how many comparisons of elements count as a step of the command's watch.
 const longArray = 16
 
-func contains(a bson.A, v any, by *collation.Collator) bool {
+// containsValue reports whether an array has a value that is equal under the collation.
+func containsValue(a bson.A, v any, by *collation.Collator) bool {
 	return slices.ContainsFunc(a, func(x any) bool { return by.Compare(x, v) == 0 })
 }
 
+// parsePop parses $pop: 1 removes the last element, -1 the first.
 func parsePop(path string, arg any, _ *collation.Collator) (action, error) {
 	if !bsonval.IsNumber(arg) {
 		return action{}, mongoerr.New(mongoerr.FailedToParse, "Expected a number in: %s: %s", path, show(arg))
@@ -75,31 +81,38 @@ func parsePop(path string, arg any, _ *collation.Collator) (action, error) {
 		case n < 0:
 			return a[1:], nil
 		}
-		return a[: len(a)-1 : len(a)-1], nil
+		return a[: len(a)-1 : len(a)-1], nil // shares its elements with the old array, which never changes
 	}}, nil
 }
 
+// parsePull parses $pull, which removes the elements that match a condition or equal a value. Of [1, 5, {n: 1}]
+//
+//	{$pull: {a: {$gt: 4}}}   removes 5
+//	{$pull: {a: {n: 1}}}     removes {n: 1}, as a query on the element
+//	{$pull: {a: 1}}          removes 1
 func parsePull(_ string, arg any, by *collation.Collator) (action, error) {
-	drop, err := pullCondition(arg, by)
+	drop, err := parsePullCondition(arg, by)
 	if err != nil {
 		return action{}, err
 	}
-	return cull(drop, 1), nil
+	return removeElements(drop, 1), nil
 }
 
-// pullCondition tells which elements a $pull removes: a document of operators
-// and a regular expression test the element, another document is a query on
-// elements that are documents, anything else is equality.
-func pullCondition(arg any, by *collation.Collator) (func(v any) (bool, error), error) {
+// parsePullCondition returns the function that reports whether $pull removes an element. A document of operators and a
+// regular expression test the element. Another document is a query on elements that are documents. Anything else must
+// be equal to the element.
+func parsePullCondition(arg any, by *collation.Collator) (func(v any) (bool, error), error) {
 	d, isDocument := arg.(bson.D)
 	_, isRegex := arg.(bson.Regex)
 	switch {
+	// The element is matched as the field v of a document.
 	case isRegex, isDocument && startsWithFieldOperator(d):
 		m, err := query.Parse(bson.D{{Key: "v", Value: arg}}, query.Options{Collation: by})
 		if err != nil {
 			return nil, err
 		}
 		return func(v any) (bool, error) { return m.Match(bson.D{{Key: "v", Value: v}}) }, nil
+	// Conditions on fields of an element: an element that isn't a document never matches.
 	case isDocument:
 		m, err := query.Parse(d, query.Options{Collation: by})
 		if err != nil {
@@ -115,6 +128,8 @@ func pullCondition(arg any, by *collation.Collator) (func(v any) (bool, error), 
 	return func(v any) (bool, error) { return by.Compare(v, arg) == 0, nil }, nil
 }
 
+// startsWithFieldOperator reports whether a document has operators for a value ({$gt: 5}), rather than conditions on
+// fields or a DBRef.
 func startsWithFieldOperator(d bson.D) bool {
 	if len(d) == 0 || len(d[0].Key) == 0 || d[0].Key[0] != '$' {
 		return false
@@ -126,17 +141,20 @@ func startsWithFieldOperator(d bson.D) bool {
 	return true
 }
 
+// parsePullAll parses $pullAll, which removes the elements that equal one of the values.
 func parsePullAll(_ string, arg any, by *collation.Collator) (action, error) {
 	all, ok := arg.(bson.A)
 	if !ok {
 		return action{}, mongoerr.New(mongoerr.BadValue,
 			"$pullAll requires an array argument but was given a %s", bsonval.TypeName(arg))
 	}
-	return cull(func(v any) (bool, error) { return contains(all, v, by), nil }, 1+len(all)/longArray), nil
+	drop := func(v any) (bool, error) { return containsValue(all, v, by), nil }
+	return removeElements(drop, 1+len(all)/longArray), nil
 }
 
-// cull removes the elements that drop says, which takes so many steps for each.
-func cull(drop func(v any) (bool, error), steps int) action {
+// removeElements returns the action that removes the elements for which drop returns true. steps is what a call of drop
+// counts for the command's watch.
+func removeElements(drop func(v any) (bool, error), steps int) action {
 	return action{apply: func(old any, s *state) (any, error) {
 		a, ok := old.(bson.A)
 		switch {

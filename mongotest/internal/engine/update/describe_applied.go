@@ -9,7 +9,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Applied is an update that made one document of another, for whoever asks later what it did.
+// Applied is an update that made one document of another. The store keeps it with the change, and package changestream
+// asks it what the update did.
 type Applied struct {
 	Update *Update
 	Input  Input
@@ -23,18 +24,18 @@ func (a Applied) Describe(old, next bson.D) bson.D {
 	if a.Update.kind != operators {
 		return Describe(old, next)
 	}
-	changes, err := a.Update.resolve(old, a.Input)
-	if err != nil { // it would have failed
+	changes, err := a.Update.resolvePaths(old, a.Input)
+	if err != nil { // can't happen: the update was applied to old
 		return Describe(old, next)
 	}
 	c := comparison{document: next}
 	for _, x := range changes {
 		if x.from != nil {
-			c.at(x.from, false, old)
+			c.comparePath(x.from, false, old)
 		}
-		c.at(x.path, x.action.appends, old)
+		c.comparePath(x.path, x.action.appends, old)
 	}
-	return c.description()
+	return c.makeDescription()
 }
 
 // IsLoggedWhole reports whether the change event of the update is a replacement. Operators always log a difference.
@@ -51,29 +52,37 @@ func (Transformed) Describe(old, next bson.D) bson.D { return Describe(old, next
 // IsLoggedWhole reports whether the change event of the update is a replacement.
 func (Transformed) IsLoggedWhole(old, next bson.D) bool { return IsLoggedWhole(old, next) }
 
-// comparison collects what changes at paths made of a document.
+// comparison collects what changes at certain paths made of a document. Unlike delta alone it compares no other paths.
 type comparison struct {
 	delta
 	document bson.D // as it is now
 }
 
-// at tells of the change at a path, of which the beginning is enough where the update made the rest.
-func (c *comparison) at(p bsonval.Path, appends bool, document bson.D) {
+// comparePath notes the change at a path. document is the one before the update. Where the update had to make the
+// beginning of the path, the first part that it made is noted with its value:
+//
+//	{$set: {"a.b.c": 1}} on {}               →   updatedFields: {a: {b: {c: 1}}}
+//	{$push: {a: 3}} on {a: [1, 2]}           →   updatedFields: {"a.2": 3}
+//	{$pull: {a: 1}} on {a: [1, 2]}           →   updatedFields: {a: [2]}
+//
+// appends is the action's.
+func (c *comparison) comparePath(p bsonval.Path, appends bool, document bson.D) {
 	var old, next any = document, c.document
 	for i, f := range p {
-		was, now := step(old, f), step(next, f)
+		was, now := stepInto(old, f), stepInto(next, f)
 		a, isArray := old.(bson.A)
 		switch {
 		case isArray && i > 0 && f.Index > len(a) && !bsonval.IsMissing(now): // nulls were added before it
-			c.set(p[:i], next)
+			c.noteSet(p[:i], next)
 			return
 		case bsonval.IsMissing(was) && bsonval.IsMissing(now):
 			return
+		// The update made this part and the rest.
 		case bsonval.IsMissing(was):
-			c.set(p[:i+1], now)
+			c.noteSet(p[:i+1], now)
 			return
 		case bsonval.IsMissing(now):
-			c.remove(follow(p[:i+1], c.document))
+			c.noteRemoved(followPath(p[:i+1], c.document))
 			return
 		}
 		old, next = was, now
@@ -81,20 +90,21 @@ func (c *comparison) at(p bsonval.Path, appends bool, document bson.D) {
 	if bsonval.Equal(old, next) {
 		return
 	}
+	// $push that adds at the end: only the new elements are named.
 	before, _ := old.(bson.A)
 	after, _ := next.(bson.A)
 	if !appends || len(before) == 0 || len(before) > len(after) || !bsonval.Equal(before, after[:len(before)]) {
-		c.set(p, next)
+		c.noteSet(p, next)
 		return
 	}
 	for k := len(before); k < len(after); k++ {
-		c.set(append(slices.Clone(p), bsonval.Field{Name: strconv.Itoa(k), Index: k}), after[k])
+		c.noteSet(append(slices.Clone(p), bsonval.Field{Name: strconv.Itoa(k), Index: k}), after[k])
 	}
 }
 
-// set notes a new value, once where several changes made a part of it.
-func (c *comparison) set(p bsonval.Path, v any) {
+// noteSet notes a new value, once if several changes made parts of it.
+func (c *comparison) noteSet(p bsonval.Path, v any) {
 	if bsonval.Index(c.updated, p.String()) < 0 {
-		c.delta.set(follow(p, c.document), v)
+		c.delta.noteSet(followPath(p, c.document), v)
 	}
 }

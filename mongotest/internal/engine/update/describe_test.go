@@ -22,14 +22,18 @@ func TestDescribe(t *testing.T) {
 		{"a removed field", "{a: 1, b: 2}", "{b: 2}", "{}", "['a']", "[]"},
 		{"one embedded field of many", "{a: {b: 1, c: 2, d: 3}}", "{a: {b: 1, c: 5, d: 3}}", "{'a.c': 5}", "[]", "[]"},
 		{
-			reason: "a new embedded field", old: "{a: {b: 1, l: " + long + "}}", next: "{a: {b: 1, l: " + long + ", c: 2}}",
+			reason: "a new embedded field", old: "{a: {b: 1, l: " + long + "}}",
+			next:    "{a: {b: 1, l: " + long + ", c: 2}}",
 			updated: "{'a.c': 2}", removed: "[]", truncated: "[]",
 		},
-		{"20 bytes to say it, 19 for the document", "{a: {b: 1}}", "{a: {b: 1, c: 2}}", "{a: {b: 1, c: 2}}", "[]", "[]"},
-		{"24 bytes to say it, 27 for the document", "{a: {b: 1.0}}", "{a: {b: 1.0, c: 2.0}}", "{'a.c': 2.0}", "[]", "[]"},
+		{"20 bytes to say it, 19 for the document", "{a: {b: 1}}", "{a: {b: 1, c: 2}}", "{a: {b: 1, c: 2}}", "[]",
+			"[]"},
+		{"24 bytes to say it, 27 for the document", "{a: {b: 1.0}}", "{a: {b: 1.0, c: 2.0}}", "{'a.c': 2.0}", "[]",
+			"[]"},
 		{"a removed embedded field", "{a: {b: 1, l: " + long + "}}", "{a: {l: " + long + "}}", "{}", "['a.b']", "[]"},
 		{
-			reason: "what is shorter as a whole", old: "{a: {b: 1, c: 2, d: 3, e: 4}}", next: "{a: {b: 3, c: 4, d: 5, e: 6}}",
+			reason: "what is shorter as a whole", old: "{a: {b: 1, c: 2, d: 3, e: 4}}",
+			next:    "{a: {b: 3, c: 4, d: 5, e: 6}}",
 			updated: "{a: {b: 3, c: 4, d: 5, e: 6}}", removed: "[]", truncated: "[]",
 		},
 		{"a document for a scalar", "{a: 1}", "{a: {b: 1}}", "{a: {b: 1}}", "[]", "[]"},
@@ -38,7 +42,8 @@ func TestDescribe(t *testing.T) {
 		{"an element", "{a: [1, 2, 3]}", "{a: [1, 5, 3]}", "{'a.1': 5}", "[]", "[]"},
 		{
 			reason: "a field of an element", old: "{a: [{b: 1, c: 1}, {l: " + long + ", c: 2}]}",
-			next: "{a: [{b: 1, c: 1}, {l: " + long + ", c: 3}]}", updated: "{'a.1.c': 3}", removed: "[]", truncated: "[]",
+			next: "{a: [{b: 1, c: 1}, {l: " + long + ", c: 3}]}", updated: "{'a.1.c': 3}", removed: "[]",
+			truncated: "[]",
 		},
 		{
 			reason: "an element that is shorter as a whole", old: "{a: [{b: 1, c: 1}, {b: 2, c: 2}]}",
@@ -52,20 +57,24 @@ func TestDescribe(t *testing.T) {
 			reason: "a shorter and changed array", old: "{a: [" + long + ", 2, 3]}", next: "{a: [" + long + ", 4]}",
 			updated: "{'a.1': 4}", removed: "[]", truncated: "[{field: 'a', newSize: 2}]",
 		},
-		{"$pull from the front is the whole array", "{a: [1, 2, 3, 4]}", "{a: [2, 3, 4]}", "{a: [2, 3, 4]}", "[]", "[]"},
+		{"$pull from the front is the whole array", "{a: [1, 2, 3, 4]}", "{a: [2, 3, 4]}", "{a: [2, 3, 4]}", "[]",
+			"[]"},
 		{
 			reason: "a short array cut off", old: "{a: ['foo', {b: 'bar'}, 1, 2, 3]}", next: "{a: ['foo', {b: 'bar'}]}",
 			updated: "{}", removed: "[]", truncated: "[{field: 'a', newSize: 2}]",
 		},
 		{"an array cut to less than it takes to say so", "{a: [1, 2, 3]}", "{a: [1]}", "{a: [1]}", "[]", "[]"},
 		{"an emptied array", "{a: [1]}", "{a: []}", "{a: []}", "[]", "[]"},
-		{"an array in an array", "{a: [[1, 2], " + long + "]}", "{a: [[1, 2, 3], " + long + "]}", "{'a.0.2': 3}", "[]", "[]"},
+		{"an array in an array", "{a: [[1, 2], " + long + "]}", "{a: [[1, 2, 3], " + long + "]}", "{'a.0.2': 3}",
+			"[]", "[]"},
 		{
-			reason: "a name with a dot", old: "{a: {'b.c': 1, l: " + long + "}}", next: "{a: {'b.c': 2, l: " + long + "}}",
+			reason: "a name with a dot", old: "{a: {'b.c': 1, l: " + long + "}}",
+			next:    "{a: {'b.c': 2, l: " + long + "}}",
 			updated: "{'a.b.c': 2}", removed: "[]", truncated: "[]",
 		},
 		{"fields that changed places", "{a: 1, b: 2, c: 3}", "{b: 2, a: 1, c: 3}", "{b: 2, a: 1, c: 3}", "[]", "[]"},
-		{"embedded fields that changed places", "{a: {b: 1, c: 2}}", "{a: {c: 2, b: 1}}", "{a: {c: 2, b: 1}}", "[]", "[]"},
+		{"embedded fields that changed places", "{a: {b: 1, c: 2}}", "{a: {c: 2, b: 1}}", "{a: {c: 2, b: 1}}", "[]",
+			"[]"},
 		{"nothing", "{a: {b: [1]}}", "{a: {b: [1]}}", "{}", "[]", "[]"},
 	} {
 		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))[:3]
@@ -88,7 +97,7 @@ func TestDescribeApplied(t *testing.T) {
 		old := randomDocument(rng, 3)
 		next := mutate(rng, old, 3).(bson.D)
 		got := applyDescription(t, old, Describe(old, next))
-		if !bsonval.Equal(ordered(got), ordered(next)) {
+		if !bsonval.Equal(sortFields(got), sortFields(next)) {
 			t.Fatalf("%s to %s: %s gives %s", valuetest.Text(old), valuetest.Text(next),
 				valuetest.Text(Describe(old, next)), valuetest.Text(got))
 		}
@@ -149,8 +158,8 @@ func cutArray(v any, path []string, size int) any {
 	return v
 }
 
-// ordered sorts fields by name, for a comparison that leaves their order out.
-func ordered(v any) any {
+// sortFields sorts fields by name, for a comparison that leaves their order out.
+func sortFields(v any) any {
 	switch v := v.(type) {
 	case bson.D:
 		out := bson.D{}
@@ -159,13 +168,13 @@ func ordered(v any) any {
 			for at < len(out) && out[at].Key < e.Key {
 				at++
 			}
-			out = append(out[:at:at], append(bson.D{{Key: e.Key, Value: ordered(e.Value)}}, out[at:]...)...)
+			out = append(out[:at:at], append(bson.D{{Key: e.Key, Value: sortFields(e.Value)}}, out[at:]...)...)
 		}
 		return out
 	case bson.A:
 		out := bson.A{}
 		for _, x := range v {
-			out = append(out, ordered(x))
+			out = append(out, sortFields(x))
 		}
 		return out
 	}
@@ -270,7 +279,8 @@ func TestDescribeOperators(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := Applied{u, Input{Position: -1}}.Describe(doc, next)[:3]
-		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed + ", truncatedArrays: []}")
+		want := valuetest.Doc("{updatedFields: " + c.updated + ", removedFields: " + c.removed +
+			", truncatedArrays: []}")
 		if !bsonval.Equal(got, want) {
 			t.Errorf("%s: %s, want %s", c.reason, valuetest.Text(got), valuetest.Text(want))
 		}
@@ -299,7 +309,8 @@ func TestLoggedWholeBySize(t *testing.T) {
 		// {d: {n: false}} has 5+3+5+4 bytes, the document 5+9+10.
 		{"a removed field", bson.E{Key: "n", Value: int32(1)}, bson.E{}, 32 - 24 + 1},
 		// {sa: {u: {b: 2}}} has 5+4+5+3+5+7 bytes, the document 5+9+10+3+(5+7+7+51).
-		{"a field of an embedded document", bson.E{Key: "a", Value: inner(1, 1)}, bson.E{Key: "a", Value: inner(2, 1)}, 0},
+		{"a field of an embedded document", bson.E{Key: "a", Value: inner(1, 1)},
+			bson.E{Key: "a", Value: inner(2, 1)}, 0},
 	} {
 		doc := func(n int, e bson.E) bson.D {
 			if e.Key == "" {
@@ -309,7 +320,8 @@ func TestLoggedWholeBySize(t *testing.T) {
 		}
 		for n := range 20 {
 			old, next := doc(n, c.old), doc(n, c.next)
-			u, err := Parse(bson.A{bson.D{{Key: "$replaceWith", Value: bson.D{{Key: "$literal", Value: next}}}}}, nil, Options{})
+			u, err := Parse(bson.A{bson.D{{Key: "$replaceWith", Value: bson.D{{Key: "$literal", Value: next}}}}}, nil,
+				Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

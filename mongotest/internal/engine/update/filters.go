@@ -10,12 +10,20 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// arrayFilter chooses the elements that "$[name]" stands for.
+// arrayFilter chooses the elements that $[name] stands for. Of {"x.a": {$gt: 1}} the name is x, and an element is
+// matched as the field x of a document.
 type arrayFilter struct {
 	name    string
 	matcher *query.Matcher
 }
 
+// parseFilters parses the arrayFilters of a statement, by name
+// (https://www.mongodb.com/docs/manual/reference/operator/update/positional-filtered/). Two filters for the update
+// {$set: {"a.$[x].$[y].b": 1}}:
+//
+//	[{"x.n": {$gt: 1}, "x.m": 2}, {y: {$in: [1, 2]}}]
+//
+// Each filter is about one name. Its conditions may be in several fields, and in $and, $or and $nor.
 func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilter, error) {
 	out := map[string]*arrayFilter{}
 	for _, v := range filters {
@@ -25,16 +33,18 @@ func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilt
 				"BSON field 'update.updates.arrayFilters' is the wrong type, expected type 'object'")
 		}
 		name := ""
-		if err := identifier(d, &name); err != nil {
+		if err := readIdentifier(d, &name); err != nil {
 			return nil, err
 		}
+		// A filter without conditions, or only with empty branches, names no element.
 		if name == "" {
 			return nil, mongoerr.New(mongoerr.FailedToParse,
 				"Cannot use an expression without a top-level field name in arrayFilters")
 		}
 		if !isIdentifier(name) {
 			return nil, mongoerr.New(mongoerr.BadValue,
-				"Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '%s'", name)
+				"Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string "+
+					"beginning with a lowercase letter, found '%s'", name)
 		}
 		if out[name] != nil {
 			return nil, mongoerr.New(mongoerr.FailedToParse,
@@ -49,15 +59,16 @@ func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilt
 	return out, nil
 }
 
-// identifier finds the one name that all paths of a filter begin with.
-func identifier(d bson.D, name *string) error {
+// readIdentifier finds the one name with which all paths of a filter begin, and stores it in name. A second name is an
+// error.
+func readIdentifier(d bson.D, name *string) error {
 	for _, f := range d {
 		switch f.Key {
 		case "$and", "$or", "$nor":
 			branches, _ := f.Value.(bson.A)
 			for _, b := range branches {
 				branch, _ := b.(bson.D)
-				if err := identifier(branch, name); err != nil {
+				if err := readIdentifier(branch, name); err != nil {
 					return err
 				}
 			}
@@ -69,7 +80,8 @@ func identifier(d bson.D, name *string) error {
 		first, _, _ := strings.Cut(f.Key, ".")
 		if *name != "" && *name != first {
 			return mongoerr.New(mongoerr.FailedToParse,
-				"Error parsing array filter :: caused by :: Expected a single top-level field name, found '%s' and '%s'", *name,
+				"Error parsing array filter :: caused by :: Expected a single top-level field name, found '%s' and "+
+					"'%s'", *name,
 				first)
 		}
 		*name = first
@@ -77,6 +89,7 @@ func identifier(d bson.D, name *string) error {
 	return nil
 }
 
+// isIdentifier reports whether a name is allowed: a lowercase letter, then letters and digits.
 func isIdentifier(name string) bool {
 	for i, c := range []byte(name) {
 		lower := c >= 'a' && c <= 'z'
@@ -87,7 +100,8 @@ func isIdentifier(name string) bool {
 	return true
 }
 
-// checkFilters refuses identifiers without a filter and filters without a use.
+// checkFilters refuses identifiers without a filter and filters that no path uses. d is the whole update, for the
+// error.
 func (u *Update) checkFilters(d bson.D) error {
 	used := map[string]bool{}
 	for _, c := range u.changes {
@@ -97,7 +111,8 @@ func (u *Update) checkFilters(d bson.D) error {
 			}
 			name := f.Name[2 : len(f.Name)-1]
 			if u.filters[name] == nil {
-				return mongoerr.New(mongoerr.BadValue, "No array filter found for identifier '%s' in path '%s'", name, c.path)
+				return mongoerr.New(mongoerr.BadValue,
+					"No array filter found for identifier '%s' in path '%s'", name, c.path)
 			}
 			used[name] = true
 		}
@@ -111,6 +126,7 @@ func (u *Update) checkFilters(d bson.D) error {
 	return nil
 }
 
-func (f *arrayFilter) match(v any) (bool, error) {
+// matches reports whether the filter matches an element.
+func (f *arrayFilter) matches(v any) (bool, error) {
 	return f.matcher.Match(bson.D{{Key: f.name, Value: v}})
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/projection"
 )
 
-// stage changes one document.
+// stage changes one document. c has the document's fields and the variables for expressions.
 type stage func(c *expr.Context, d bson.D) (bson.D, error)
 
+// parseStages parses the pipeline of an update
+// (https://www.mongodb.com/docs/manual/tutorial/update-documents-with-aggregation-pipeline/). Its stages are those that
+// make one document of another. A variable that opt doesn't have is an error.
 func parseStages(stages bson.A, opt Options) ([]stage, error) {
 	names := make([]string, 0, len(opt.Vars))
 	for name := range opt.Vars {
@@ -36,6 +39,7 @@ func parseStages(stages bson.A, opt Options) ([]stage, error) {
 	return out, nil
 }
 
+// parseStage parses a stage of such a pipeline.
 func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 	var fields *projection.Fields
 	var err error
@@ -46,7 +50,8 @@ func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 		case !ok && name == "$project":
 			return nil, mongoerr.New(15969, "$project specification must be an object")
 		case !ok:
-			return nil, mongoerr.New(40272, "%s specification stage must be an object, got %s", name, bsonval.TypeName(arg))
+			return nil, mongoerr.New(40272,
+				"%s specification stage must be an object, got %s", name, bsonval.TypeName(arg))
 		case name == "$project":
 			fields, err = projection.ParseProject(d, scope)
 		default:
@@ -56,6 +61,7 @@ func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 		fields, err = projection.ParseUnset(arg)
 	case "$replaceRoot", "$replaceWith":
 		return projection.ParseReplaceRoot(name, arg, scope)
+	// Other stages make other numbers of documents, or read other collections.
 	default:
 		return nil, mongoerr.New(mongoerr.InvalidOptions, "%s is not allowed to be used within an update", name)
 	}
@@ -65,6 +71,7 @@ func parseStage(name string, arg any, scope expr.Scope) (stage, error) {
 	return fields.Apply, nil
 }
 
+// runStages applies a pipeline. Each stage sees the document that the stage before has made. $$NOW is Input.Now in all.
 func (u *Update) runStages(doc bson.D, in Input) (bson.D, error) {
 	c := expr.NewContext(doc, in.Now, u.watch, u.vars)
 	for _, s := range u.stages {

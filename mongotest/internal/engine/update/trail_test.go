@@ -11,8 +11,8 @@ import (
 	. "github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// disambiguated is the last field of a description.
-func disambiguated(t *testing.T, d bson.D) any {
+// readDisambiguated returns the last field of a description.
+func readDisambiguated(t *testing.T, d bson.D) any {
 	t.Helper()
 	v, ok := bsonval.Get(d, Disambiguated)
 	if !ok {
@@ -34,8 +34,9 @@ func TestDisambiguated(t *testing.T) {
 		{"a new number within", "{a: {}}", "{$set: {'a.0': 2}}", "{'a.0': ['a', '0']}"},
 		{"a number within an element", "{a: [{'1': 1}]}", "{$set: {'a.0.1': 2}}", "{'a.0.1': ['a', 0, '1']}"},
 		{
-			reason: "numbers within elements", doc: "{a: [[{'0': 1, x: 1}]]}", update: "{$set: {'a.0.0.1': {'b.c': 1}}}",
-			want: "{'a.0.0.1': ['a', 0, 0, '1']}",
+			reason: "numbers within elements", doc: "{a: [[{'0': 1, x: 1}]]}",
+			update: "{$set: {'a.0.0.1': {'b.c': 1}}}",
+			want:   "{'a.0.0.1': ['a', 0, 0, '1']}",
 		},
 		{"numbers within numbers", "{o: {'0': {'1': 1}}}", "{$set: {'o.0.1': 2}}", "{'o.0.1': ['o', '0', '1']}"},
 		{"what follows a number", "{a: {'1': {b: 1}}}", "{$set: {'a.1.b': 2}}", "{'a.1.b': ['a', '1', 'b']}"},
@@ -62,7 +63,7 @@ func TestDisambiguated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := disambiguated(t, Applied{u, Input{Position: -1}}.Describe(doc, next))
+		got := readDisambiguated(t, Applied{u, Input{Position: -1}}.Describe(doc, next))
 		if want := valuetest.Doc(c.want); !bsonval.Equal(got, want) {
 			t.Errorf("%s: %s on %s has %s, want %s", c.reason, c.update, c.doc, valuetest.Text(got), c.want)
 		}
@@ -78,18 +79,21 @@ func TestDisambiguatedDifference(t *testing.T) {
 		{"a removed one", "{'a.b': 1}", "{}", "{}", "['a.b']", "[]", "{'a.b': ['a.b']}"},
 		{"one within another", "{a: {'b.c': 1, l: " + long + "}}", "{a: {'b.c': 2, l: " + long + "}}",
 			"{'a.b.c': 2}", "[]", "[]", "{'a.b.c': ['a', 'b.c']}"},
-		{"two of the same dotted name", "{'a.b': 1, a: {b: 1, l: " + long + "}}", "{'a.b': 2, a: {b: 2, l: " + long + "}}",
+		{"two of the same dotted name", "{'a.b': 1, a: {b: 1, l: " + long + "}}",
+			"{'a.b': 2, a: {b: 2, l: " + long + "}}",
 			"{'a.b': 2, 'a.b': 2}", "[]", "[]", "{'a.b': ['a.b']}"},
 		{"what is said as a whole", "{a: {'b.c': 1}}", "{a: {'b.c': 2}}", "{a: {'b.c': 2}}", "[]", "[]", "{}"},
 		{
-			reason: "an array that is cut off", old: "{a: [" + long + ", 1]}", next: "{a: [" + long + "]}", updated: "{}",
+			reason: "an array that is cut off", old: "{a: [" + long + ", 1]}", next: "{a: [" + long + "]}",
+			updated: "{}",
 			removed: "[]", truncated: "[{field: 'a', newSize: 1}]", want: "{}",
 		},
 		{"one within a name with a dot", "{'a.b': [" + long + ", 1]}", "{'a.b': [" + long + "]}",
 			"{}", "[]", "[{field: 'a.b', newSize: 1}]", "{'a.b': ['a.b']}"},
 		{"fields, numbers and elements", "{'a.b': [[{'0': [{'1.2': {'c.d': null, l: " + long + "}}]}]]}",
 			"{'a.b': [[{'0': [{'1.2': {'c.d': true, l: " + long + "}}]}]]}",
-			"{'a.b.0.0.0.0.1.2.c.d': true}", "[]", "[]", "{'a.b.0.0.0.0.1.2.c.d': ['a.b', 0, 0, '0', 0, '1.2', 'c.d']}"},
+			"{'a.b.0.0.0.0.1.2.c.d': true}", "[]", "[]",
+			"{'a.b.0.0.0.0.1.2.c.d': ['a.b', 0, 0, '0', 0, '1.2', 'c.d']}"},
 		{"cut off and changed", "{o: {'s.o': {'d..': [[{a: {'b.c': 1, l: " + long + "}}, 'x']]}}}",
 			"{o: {'s.o': {'d..': [[{a: {'b.c': 2, l: " + long + "}}]]}}}",
 			"{'o.s.o.d...0.0.a.b.c': 2}", "[]", "[{field: 'o.s.o.d...0', newSize: 1}]",

@@ -112,21 +112,24 @@ var applyCases = []struct{ reason, doc, update, filters, want string }{
 	{"$pullAll", "{a: [1, 2, 3, 1]}", "{$pullAll: {a: [1, 3]}}", "", "{a: [2]}"},
 
 	{"$[]", "{a: [1, 2]}", "{$inc: {'a.$[]': 1}}", "", "{a: [2, 3]}"},
-	{"$[] and a field", "{a: [{b: 1}, {b: 2, c: 0}]}", "{$set: {'a.$[].c': 5}}", "", "{a: [{b: 1, c: 5}, {b: 2, c: 5}]}"},
+	{"$[] and a field", "{a: [{b: 1}, {b: 2, c: 0}]}", "{$set: {'a.$[].c': 5}}", "",
+		"{a: [{b: 1, c: 5}, {b: 2, c: 5}]}"},
 	{"$[e]", "{a: [1, 5, 9]}", "{$set: {'a.$[e]': 0}}", "[{e: {$gte: 5}}]", "{a: [1, 0, 0]}"},
 	{
 		reason: "$[e] by a field", doc: "{a: [{id: 1}, {id: 2}]}", update: "{$set: {'a.$[e].n': 'x'}}",
 		filters: "[{'e.id': 2, 'e.v': {$not: {$gte: 3}}}]", want: "{a: [{id: 1}, {id: 2, n: 'x'}]}",
 	},
 	{
-		reason: "$[g] and $[e]", doc: "{g: [{n: 1, i: [1, 2]}, {n: 2, i: [2]}]}", update: "{$set: {'g.$[g].i.$[e]': 0}}",
+		reason: "$[g] and $[e]", doc: "{g: [{n: 1, i: [1, 2]}, {n: 2, i: [2]}]}",
+		update:  "{$set: {'g.$[g].i.$[e]': 0}}",
 		filters: "[{'g.n': 1}, {e: 2}]", want: "{g: [{n: 1, i: [1, 0]}, {n: 2, i: [2]}]}",
 	},
 	{"$[e] with $or", "{a: [1, 5, 9]}", "{$set: {'a.$[e]': 0}}", "[{$or: [{e: 1}, {e: 9}]}]", "{a: [0, 5, 0]}"},
 	{"$[e] that matches none", "{a: [1]}", "{$set: {'a.$[e]': 0}}", "[{e: 7}]", "{a: [1]}"},
 	{"replacement keeps the _id", "{_id: 1, a: 1}", "{b: 2}", "", "{_id: 1, b: 2}"},
 	{"replacement with the same _id", "{_id: 1, a: 1}", "{b: 2, _id: 1}", "", "{b: 2, _id: 1}"},
-	{"pipeline", "{_id: 1, a: 1, b: 2}", "[{$set: {c: {$add: ['$a', '$b']}}}, {$unset: 'a'}]", "", "{_id: 1, b: 2, c: 3}"},
+	{"pipeline", "{_id: 1, a: 1, b: 2}", "[{$set: {c: {$add: ['$a', '$b']}}}, {$unset: 'a'}]", "",
+		"{_id: 1, b: 2, c: 3}"},
 	{"pipeline without _id", "{_id: 1, a: {x: 1}}", "[{$replaceWith: '$a'}]", "", "{_id: 1, x: 1}"},
 }
 
@@ -159,7 +162,8 @@ var errorCases = []struct {
 	{"a path twice", "{}", "{$set: {a: 1}, $inc: {a: 1}}", "", mongoerr.ConflictingUpdateOperators},
 	{"a path and one below", "{}", "{$set: {a: 1, 'a.b': 2}}", "", mongoerr.ConflictingUpdateOperators},
 	{"$rename onto a set path", "{}", "{$set: {b: 1}, $rename: {a: 'b'}}", "", mongoerr.ConflictingUpdateOperators},
-	{"by position and by operator", "{a: [1]}", "{$set: {'a.0': 1, 'a.$[]': 2}}", "", mongoerr.ConflictingUpdateOperators},
+	{"by position and by operator", "{a: [1]}", "{$set: {'a.0': 1, 'a.$[]': 2}}", "",
+		mongoerr.ConflictingUpdateOperators},
 	{
 		reason: "two filters, one element", doc: "{a: [1]}", update: "{$set: {'a.$[e]': 1, 'a.$[f]': 2}}",
 		filters: "[{e: 1}, {f: 1}]", code: mongoerr.ConflictingUpdateOperators,
