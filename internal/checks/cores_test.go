@@ -68,6 +68,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/router",
 	"mongotest/internal/engine/session",
 	"mongotest/internal/engine/specs",
+	"mongotest/internal/engine/store",
 	"mongotest/internal/engine/update",
 	"mongotest/internal/engine/window",
 	"mongotest/internal/engine/wire",

@@ -54,7 +54,7 @@ func drop(r *request) (reply, error) {
 			rep = reply{{Key: "ns", Value: ns.String()}}
 			return forms.UpdateViewList(w, ns, nil)
 		default:
-			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.Listed()))}, {Key: "ns", Value: ns.String()}}
+			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.ListIndexes()))}, {Key: "ns", Value: ns.String()}}
 		}
 		return err
 	})

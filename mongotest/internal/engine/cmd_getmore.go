@@ -79,7 +79,7 @@ func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bo
 	timer := time.NewTimer(await) // real time: the client waits meanwhile
 	defer timer.Stop()
 	for {
-		wake := r.engine.store.Written()
+		wake := r.engine.store.SignalCommit()
 		docs, more, err = c.Batch(limit)
 		more = more || c.Tail != nil
 		if err != nil || len(docs) > 0 || !more {

@@ -84,10 +84,10 @@ func listIndexes(r *request) (reply, error) {
 		return nil, newMissingError(ns)
 	}
 	if c.View != nil {
-		return nil, store.OnView(ns)
+		return nil, store.NewOnView(ns)
 	}
 	var list []bson.D
-	for _, x := range c.Listed() {
+	for _, x := range c.ListIndexes() {
 		list = append(list, indexes.Describe(x.Spec))
 	}
 	return r.openSource(ns, cursor.NewDocuments(list), limit, false)
@@ -112,9 +112,9 @@ func dropIndexes(r *request) (reply, error) {
 			return newMissingError(ns)
 		}
 		if c.View != nil {
-			return store.OnView(ns)
+			return store.NewOnView(ns)
 		}
-		was = len(c.Listed())
+		was = len(c.ListIndexes())
 		names, err := indexes.FindNames(c, which)
 		if err == nil {
 			err = r.checkKeyIndex(c, names)

@@ -110,7 +110,7 @@ func (x *sharding) checkKind() error {
 	switch {
 	case c == nil:
 	case c.View != nil:
-		return store.OnView(x.ns)
+		return store.NewOnView(x.ns)
 	case c.Capped != nil:
 		return mongoerr.New(mongoerr.InvalidOptions, "can't shard a capped collection")
 	case c.Series != nil:

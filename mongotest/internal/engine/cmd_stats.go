@@ -54,7 +54,7 @@ func dbStats(r *request) (reply, error) {
 			return nil, err
 		}
 		collections++
-		indexes += int64(len(c.Listed()))
+		indexes += int64(len(c.ListIndexes()))
 		sum.Documents, sum.Bytes, indexBytes = sum.Documents+f.Documents, sum.Bytes+f.Bytes, indexBytes+f.IndexBytes()
 	}
 	average := 0.0
@@ -92,7 +92,7 @@ func collStats(r *request) (reply, error) {
 	var f store.Figures
 	if c != nil {
 		if c.View != nil {
-			return nil, store.OnView(ns)
+			return nil, store.NewOnView(ns)
 		}
 		if c.Series != nil {
 			return nil, forms.RefuseOnSeries(ns, "collStats")

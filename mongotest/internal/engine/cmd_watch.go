@@ -85,7 +85,7 @@ func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, erro
 			return ns, changestream.Scope{}, mongoerr.New(mongoerr.InvalidNamespace,
 				"$changeStream may not be opened on the internal %s collection", ns)
 		case r.isView():
-			return ns, changestream.Scope{}, store.OnView(ns)
+			return ns, changestream.Scope{}, store.NewOnView(ns)
 		}
 		if c := r.state().Collection(ns); c != nil && c.Series != nil {
 			return ns, changestream.Scope{}, mongoerr.New(mongoerr.CommandNotSupportedOnView,

@@ -204,7 +204,7 @@ func (e *Engine) SetClock(now func() time.Time) {
 // command does.
 func (e *Engine) ClockMoved() {
 	now := e.now()
-	e.store.ClockMoved(e.ctx, now)
+	e.store.NoteClock(e.ctx, now)
 	e.sweepDue(e.ctx, now)
 }
 

@@ -47,7 +47,7 @@ func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson
 			return err
 		}
 	case c.View != nil:
-		return store.OnView(ns)
+		return store.NewOnView(ns)
 	case c.Series != nil:
 		return forms.RefuseOnSeries(ns, "$out")
 	case c.Capped != nil:

@@ -126,7 +126,7 @@ func (r *request) failCheckedOut(c *cursor.Cursor) error {
 func (r *request) wrapFailingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
 		restore := r.session.SaveOutcomes()
-		if err := fn(w); err != nil || !w.Changed() {
+		if err := fn(w); err != nil || !w.HasChanges() {
 			return err
 		}
 		f := r.engine.fails.Hit(failpoint.RetryableWrite, func(*failpoint.Failure) bool { return true })

@@ -29,7 +29,7 @@ func (r *request) checkout() (release func(), err error) {
 
 // beginTransaction begins a transaction, which sees no expired documents.
 func (r *request) beginTransaction() *store.Txn {
-	r.engine.store.Sweep(r.ctx, r.engine.now())
+	r.engine.store.RemoveExpired(r.ctx, r.engine.now())
 	t := r.engine.store.Begin()
 	t.Origin = store.Origin{Session: r.lsid, Number: r.number}
 	return t

@@ -55,7 +55,7 @@ func (r *request) openSnapshot() (err error) {
 	switch {
 	case !s.asked:
 	case s.given:
-		s.state, err = st.At(s.at)
+		s.state, err = st.FindState(s.at)
 	default:
 		s.at, s.state = st.Pin()
 	}

@@ -81,7 +81,7 @@ func (t *target) changeEach(r *request, do func(w *store.Writer, old *store.Reco
 // planQuery plans the target's query, and refuses a view.
 func (t *target) planQuery(c *store.Collection) (*plan.Plan, error) {
 	if c != nil && c.View != nil {
-		return nil, store.OnView(t.ns)
+		return nil, store.NewOnView(t.ns)
 	}
 	return plan.Choose(c, t.query)
 }

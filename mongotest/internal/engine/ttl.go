@@ -24,8 +24,8 @@ func (e *Engine) SetTTL(every time.Duration) {
 	e.ttl.every, e.ttl.Next = every, e.now().Add(every)
 }
 
-// Sweep removes expired documents.
-func (e *Engine) Sweep() { e.store.Sweep(context.Background(), e.now()) }
+// RemoveExpired removes expired documents.
+func (e *Engine) Sweep() { e.store.RemoveExpired(context.Background(), e.now()) }
 
 // sweepDue removes expired documents if it is time. The first command after the end of an interval removes what the end
 // would have removed: no earlier command could see the difference.
@@ -39,6 +39,6 @@ func (e *Engine) sweepDue(ctx context.Context, now time.Time) {
 	}
 	e.ttl.mu.Unlock()
 	if due {
-		e.store.Sweep(ctx, at)
+		e.store.RemoveExpired(ctx, at)
 	}
 }

@@ -21,7 +21,7 @@ func BuildAll(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (be
 	}
 	c := w.Collection(ns)
 	if c.View != nil {
-		return 0, 0, store.OnView(ns)
+		return 0, 0, store.NewOnView(ns)
 	}
 	var added []*store.IndexSpec
 	for _, s := range specs {
@@ -38,7 +38,7 @@ func BuildAll(w *store.Writer, ns store.Namespace, specs []*store.IndexSpec) (be
 		}
 	}
 	w.NoteIndexes(ns, added) // for change streams
-	return len(c.Listed()), len(w.Collection(ns).Listed()), nil
+	return len(c.ListIndexes()), len(w.Collection(ns).ListIndexes()), nil
 }
 
 // Build builds an index, and reports whether it was missing. An index with the same name, or with the same key and
@@ -140,7 +140,7 @@ func checkSeriesIndex(c *store.Collection, s *store.IndexSpec) error {
 		!forms.HasOnlyMetaConditions(s.Partial, c.Series.Meta)):
 		return mongoerr.New(mongoerr.InvalidOptions, "TTL indexes on time-series collections are on the time field, "+
 			"with a partialFilterExpression on the metaField")
-	case !s.Ordered() || s.Wild != nil:
+	case !s.IsOrdered() || s.Wild != nil:
 		return mongoerr.New(mongoerr.NotImplemented,
 			"this kind of index is not supported on time-series collections: %s", store.Show(s.Key))
 	}

@@ -26,7 +26,7 @@ func FindNames(c *store.Collection, which any) (names []string, err error) {
 		}
 		return names, nil
 	case string: // a name, or "*" for all but the one on _id
-		for _, x := range c.Listed() {
+		for _, x := range c.ListIndexes() {
 			if v == "*" && x.Spec.Name != store.IDIndex && !x.Spec.Clustered || v == x.Spec.Name {
 				names = append(names, x.Spec.Name)
 			}
@@ -35,7 +35,7 @@ func FindNames(c *store.Collection, which any) (names []string, err error) {
 			return nil, mongoerr.New(mongoerr.IndexNotFound, "index not found with name [%s]", v)
 		}
 	case bson.D: // a key, which several indexes may have
-		for _, x := range c.Listed() {
+		for _, x := range c.ListIndexes() {
 			if isSameKey(x.Spec.Key, v) {
 				names = append(names, x.Spec.Name)
 			}

@@ -40,7 +40,7 @@ func findBest(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson
 			continue
 		}
 		// A hidden index is kept up to date, and never chosen.
-		if x.Spec.Hidden || !x.Spec.Ordered() && !x.Spec.Hashed() {
+		if x.Spec.Hidden || !x.Spec.IsOrdered() && !x.Spec.IsHashed() {
 			continue
 		}
 		if x.Spec.Wild != nil {
@@ -50,7 +50,7 @@ func findBest(coll *store.Collection, filter bson.D, m *query.Matcher, sort bson
 			continue
 		}
 		c := newCandidate(x, wide, tight, boundsOfOneElement(x, elements), sort, by)
-		if x.Spec.Hashed() && !c.hasPoints() {
+		if x.Spec.IsHashed() && !c.hasPoints() {
 			continue
 		}
 		// An index that neither bounds nor sorts would only be a longer way to read all documents.
@@ -115,7 +115,7 @@ func newCandidate(
 		prefix = prefix && ok
 	}
 	reverse, sorted := c.findOrder(sort)
-	sorted = sorted && x.Spec.Ordered()
+	sorted = sorted && x.Spec.IsOrdered()
 	c.sorted = sorted && len(sort) > 0
 	c.scan.Reverse = reverse && c.sorted
 	// A sort that is saved is worth half of the keys.

@@ -89,7 +89,7 @@ func (p *Plan) forceIndex(x *store.Index) error {
 			return nil
 		}
 	}
-	if !x.Spec.Ordered() && !x.Spec.Hashed() || partial {
+	if !x.Spec.IsOrdered() && !x.Spec.IsHashed() || partial {
 		return mongoerr.New(mongoerr.NoQueryExecutionPlans, "error processing query: ns=%s: planner returned error :: "+
 			"caused by :: No query solutions: index %s can't serve this query", p.coll.NS, x.Spec.Name)
 	}

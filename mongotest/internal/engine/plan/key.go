@@ -20,7 +20,7 @@ func (p *Plan) checkKeyed() error {
 			"returnKey of a geospatial or text index isn't implemented by the embedded engine")
 	}
 	for _, s := range p.scans {
-		if x := s.Index.Spec; !x.Ordered() || x.Wild != nil || x.Derive != nil || x.Collation != nil {
+		if x := s.Index.Spec; !x.IsOrdered() || x.Wild != nil || x.Derive != nil || x.Collation != nil {
 			return mongoerr.New(mongoerr.NotImplemented,
 				"returnKey of the index %s isn't implemented by the embedded engine: it is told for "+
 					"ordered indexes without a collation", x.Name)

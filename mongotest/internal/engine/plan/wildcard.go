@@ -37,7 +37,7 @@ func findBestWild(
 		if x.IsMultikey() || list == nil {
 			list = wide[path]
 		}
-		if !x.Spec.Wild.Has(path) || namesElement(path) || slices.ContainsFunc(list, beyondScalars) {
+		if !x.Spec.Wild.Includes(path) || namesElement(path) || slices.ContainsFunc(list, beyondScalars) {
 			continue
 		}
 		c := &candidate{scan: &Scan{Index: x, bounds: make([]bounds, 2), path: path}, bounded: true}

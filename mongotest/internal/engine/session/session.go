@@ -98,7 +98,7 @@ func (s *Session) EnterTransaction(c Command, by *Owner, begin func() *store.Txn
 			" The active transaction number is %d", c.Number, s.number)
 	}
 	// The transaction can end without a command: by its lifetime, or after its connection.
-	if s.progress == running && s.txn.Load().Ended() {
+	if s.progress == running && s.txn.Load().EndIfLate() {
 		s.Abort()
 	}
 	switch s.progress {

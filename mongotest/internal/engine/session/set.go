@@ -66,7 +66,7 @@ func (x *Set) CountTransactions() (n int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, s := range x.byID {
-		if t := s.txn.Load(); t != nil && !t.Over() {
+		if t := s.txn.Load(); t != nil && !t.IsOver() {
 			n++
 		}
 	}

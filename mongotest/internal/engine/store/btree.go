@@ -5,9 +5,15 @@ import (
 	"sort"
 )
 
-// Tree is an immutable ordered set. Edit makes a changed copy that shares all
-// it can with the original; the original, and whoever reads it, never notices.
-// The zero Tree is not usable: NewTree makes an empty one.
+// The trees of this file are B-trees (https://en.wikipedia.org/wiki/B-tree). What holds for each tree that can be seen:
+//
+//   - All leaves are equally deep.
+//   - A node has minItems to maxItems items, the root at least one. An inner node has one child more than items.
+//   - A node that a Tree has given out never changes. An Editor owns the nodes that it has made since it last gave out
+//     a Tree, and changes only these. It copies the way from the root to a change, so an edit costs a node per level.
+
+// Tree is an immutable ordered set, as a B-tree. Edit makes a changed copy that shares all nodes that it can with the
+// original. The original, and whoever reads it, never notices. The zero Tree isn't usable: NewTree makes an empty one.
 type Tree[T any] struct {
 	root *node[T]
 	cmp  func(a, b T) int
@@ -27,7 +33,7 @@ func (t Tree[T]) Get(key T) (item T, ok bool) {
 		if found {
 			return n.items[i], true
 		}
-		if n.leaf() {
+		if n.isLeaf() {
 			break
 		}
 		n = n.children[i]
@@ -43,7 +49,7 @@ func (t Tree[T]) Find(order func(item T) int) (item T, ok bool) {
 		if i < len(n.items) && order(n.items[i]) == 0 {
 			return n.items[i], true
 		}
-		if n.leaf() {
+		if n.isLeaf() {
 			break
 		}
 		n = n.children[i]
@@ -64,16 +70,20 @@ const (
 	minItems = degree - 1
 )
 
-// owner marks the nodes that one editor made, which it may change in place.
+// owner identifies the nodes that one editor made, which it may change in place. It has a byte because two allocations
+// of an empty struct can have one address.
 type owner struct{ _ byte }
 
+// node is a node of a tree. An inner node has one child more than items: all items below children[i] are between
+// items[i-1] and items[i].
 type node[T any] struct {
 	owner    *owner
 	items    []T
 	children []*node[T]
 }
 
-func (n *node[T]) leaf() bool { return len(n.children) == 0 }
+// isLeaf reports whether the node has no children.
+func (n *node[T]) isLeaf() bool { return len(n.children) == 0 }
 
 // Editor changes a tree. It copies each node that it did not make itself.
 // It is not safe for concurrent use.
@@ -82,8 +92,8 @@ type Editor[T any] struct {
 	owner *owner
 }
 
-// Tree returns what the editor holds now, as an immutable tree. The editor may
-// go on: later changes don't show in the returned tree.
+// Tree returns what the editor holds now, as an immutable tree. The editor may go on: it no longer owns its nodes, so
+// later changes don't show in the returned tree.
 func (e *Editor[T]) Tree() Tree[T] {
 	e.owner = nil
 	return e.tree
@@ -101,11 +111,11 @@ func (e *Editor[T]) Set(item T) (old T, replaced bool) {
 		e.tree.len = 1
 		return old, false
 	}
-	root := e.own(e.tree.root)
+	root := e.ownNode(e.tree.root)
 	if len(root.items) == maxItems {
 		up := e.newNode()
 		up.children = append(up.children, root)
-		e.split(up, 0)
+		e.splitChild(up, 0)
 		root = up
 	}
 	e.tree.root = root
@@ -121,10 +131,10 @@ func (e *Editor[T]) Delete(key T) (old T, found bool) {
 	if _, ok := e.tree.Get(key); !ok {
 		return old, false
 	}
-	root := e.own(e.tree.root)
+	root := e.ownNode(e.tree.root)
 	old = e.remove(root, key)
 	if len(root.items) == 0 {
-		if root.leaf() {
+		if root.isLeaf() {
 			root = nil
 		} else {
 			root = root.children[0]
@@ -135,6 +145,7 @@ func (e *Editor[T]) Delete(key T) (old T, found bool) {
 	return old, true
 }
 
+// newNode returns an empty node that the editor owns.
 func (e *Editor[T]) newNode() *node[T] {
 	if e.owner == nil {
 		e.owner = new(owner)
@@ -142,13 +153,14 @@ func (e *Editor[T]) newNode() *node[T] {
 	return &node[T]{owner: e.owner}
 }
 
-func (e *Editor[T]) own(n *node[T]) *node[T] {
+// ownNode returns a node that the editor may change: n itself if the editor owns it, else a copy.
+func (e *Editor[T]) ownNode(n *node[T]) *node[T] {
 	if e.owner != nil && n.owner == e.owner {
 		return n
 	}
 	c := e.newNode()
 	c.items = append(make([]T, 0, min(len(n.items)+2, maxItems)), n.items...)
-	if !n.leaf() {
+	if !n.isLeaf() {
 		c.children = append(make([]*node[T], 0, min(len(n.children)+2, maxItems+1)), n.children...)
 	}
 	return c
@@ -156,20 +168,20 @@ func (e *Editor[T]) own(n *node[T]) *node[T] {
 
 // ownChild makes the i-th child of n, which is owned, owned too.
 func (e *Editor[T]) ownChild(n *node[T], i int) *node[T] {
-	c := e.own(n.children[i])
+	c := e.ownNode(n.children[i])
 	n.children[i] = c
 	return c
 }
 
-// split halves the full i-th child of n.
-func (e *Editor[T]) split(n *node[T], i int) {
+// splitChild halves the full i-th child of n. The item in the middle goes up into n.
+func (e *Editor[T]) splitChild(n *node[T], i int) {
 	left := e.ownChild(n, i)
 	right := e.newNode()
 	middle := left.items[minItems]
 	right.items = append(make([]T, 0, maxItems), left.items[minItems+1:]...)
 	clear(left.items[minItems:])
 	left.items = left.items[:minItems]
-	if !left.leaf() {
+	if !left.isLeaf() {
 		right.children = append(make([]*node[T], 0, maxItems+1), left.children[degree:]...)
 		clear(left.children[degree:])
 		left.children = left.children[:degree]
@@ -178,7 +190,8 @@ func (e *Editor[T]) split(n *node[T], i int) {
 	n.children = slices.Insert(n.children, i+1, right)
 }
 
-// insert puts item below n, which is owned and not full.
+// insert puts item below n, which is owned and not full. It splits full nodes on the way down, so that it never has to
+// go back up.
 func (e *Editor[T]) insert(n *node[T], item T) (old T, replaced bool) {
 	for {
 		i, found := e.search(n, item)
@@ -186,19 +199,20 @@ func (e *Editor[T]) insert(n *node[T], item T) (old T, replaced bool) {
 			old, n.items[i] = n.items[i], item
 			return old, true
 		}
-		if n.leaf() {
+		if n.isLeaf() {
 			n.items = slices.Insert(n.items, i, item)
 			return old, false
 		}
 		if len(n.children[i].items) == maxItems {
-			e.split(n, i)
+			e.splitChild(n, i)
 			continue
 		}
 		n = e.ownChild(n, i)
 	}
 }
 
-// search tries the end first: items often come in ascending order.
+// search returns the index of item in n, or where it belongs. It tries the end first, because items often come in
+// ascending order.
 func (e *Editor[T]) search(n *node[T], item T) (int, bool) {
 	last := len(n.items) - 1
 	if last >= 0 && e.tree.cmp(item, n.items[last]) > 0 {

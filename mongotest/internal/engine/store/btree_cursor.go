@@ -12,6 +12,7 @@ type Cursor[T any] struct {
 	path []step[T]
 }
 
+// step is a node on the way from the root to a cursor's item.
 type step[T any] struct {
 	node *node[T]
 	i    int // in a leaf or at the item: the item's index; above: the child's
@@ -22,6 +23,7 @@ func (t Tree[T]) Cursor() Cursor[T] {
 	return Cursor[T]{tree: t, path: make([]step[T], 0, usualDepth)}
 }
 
+// usualDepth is how many steps a cursor has room for at first: enough for some 500,000 items.
 const usualDepth = 5 // enough for some 500,000 items
 
 // All ranges over the items in order. It can be ranged again.
@@ -52,14 +54,14 @@ func (c *Cursor[T]) Last() bool {
 	return c.SeekBack(func(T) bool { return false })
 }
 
-// Seek moves to the first item for which before is false. before must be true
-// of some first items of the tree and of no other.
+// Seek moves to the first item for which before is false. before must be true of some first items of the tree and of no
+// other. The moves of a cursor report whether there is an item.
 func (c *Cursor[T]) Seek(before func(T) bool) bool {
 	c.path = c.path[:0]
 	for n := c.tree.root; n != nil; {
 		i := sort.Search(len(n.items), func(i int) bool { return !before(n.items[i]) })
 		c.path = append(c.path, step[T]{n, i})
-		if n.leaf() {
+		if n.isLeaf() {
 			break
 		}
 		n = n.children[i]
@@ -74,7 +76,7 @@ func (c *Cursor[T]) SeekBack(after func(T) bool) bool {
 	for n := c.tree.root; n != nil; {
 		i := sort.Search(len(n.items), func(i int) bool { return after(n.items[i]) })
 		c.path = append(c.path, step[T]{n, i})
-		if n.leaf() {
+		if n.isLeaf() {
 			break
 		}
 		n = n.children[i]
@@ -86,7 +88,7 @@ func (c *Cursor[T]) SeekBack(after func(T) bool) bool {
 func (c *Cursor[T]) Next() bool {
 	top := &c.path[len(c.path)-1]
 	top.i++
-	if !top.node.leaf() {
+	if !top.node.isLeaf() {
 		c.descend(top.node.children[top.i], false)
 	}
 	return c.settle()
@@ -95,13 +97,13 @@ func (c *Cursor[T]) Next() bool {
 // Prev moves to the item before.
 func (c *Cursor[T]) Prev() bool {
 	top := &c.path[len(c.path)-1]
-	if !top.node.leaf() {
+	if !top.node.isLeaf() {
 		c.descend(top.node.children[top.i], true)
 	}
 	return c.settleBack()
 }
 
-// descend adds the path to the first item of n, or to behind its last.
+// descend adds the path to the first item of n, or with last to behind its last item.
 func (c *Cursor[T]) descend(n *node[T], last bool) {
 	for {
 		i := 0
@@ -109,14 +111,14 @@ func (c *Cursor[T]) descend(n *node[T], last bool) {
 			i = len(n.items)
 		}
 		c.path = append(c.path, step[T]{n, i})
-		if n.leaf() {
+		if n.isLeaf() {
 			return
 		}
 		n = n.children[i]
 	}
 }
 
-// settle leaves the nodes whose items are used up.
+// settle leaves the nodes whose items are used up, and reports whether an item is left.
 func (c *Cursor[T]) settle() bool {
 	for len(c.path) > 0 {
 		top := c.path[len(c.path)-1]

@@ -89,7 +89,7 @@ func checkShape(t *testing.T, tree Tree[int]) {
 		if len(n.items) > maxItems || !root && len(n.items) < minItems || len(n.items) == 0 {
 			t.Fatalf("node of %d items", len(n.items))
 		}
-		if n.leaf() {
+		if n.isLeaf() {
 			return 1
 		}
 		if len(n.children) != len(n.items)+1 {

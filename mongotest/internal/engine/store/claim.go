@@ -1,26 +1,27 @@
 package store
 
-// claim asks whether the writer may turn old into next. Outside transactions
-// it may unless an open transaction has touched the record or a unique key:
-// then it has to wait. Inside, it may not either when somebody else has
-// committed a change of them since the transaction's begin.
-func (s *Store) claim(w *Writer, e *collEdit, list []change, old, next *Record) error {
+// claimChange returns an error if the writer may not turn old into next. Outside transactions it may unless an open
+// transaction has changed the record or added the same unique key: then it has to wait. Inside a transaction it may not
+// either if somebody else has committed a change of the record or the collection since the transaction's begin.
+func (s *Store) claimChange(w *Writer, e *collEdit, list []change, old, next *Record) error {
+	// The usual case: nothing can be in the way.
 	if w.txn == nil && len(s.txns) == 0 {
 		return nil
 	}
 	for _, t := range s.txns {
 		if t != w.txn && t.touchedRecord(e, old) {
-			return w.blocked(t, e.base.NS)
+			return w.newBlocked(t, e.base.NS)
 		}
 	}
 	if w.txn != nil && !e.created {
 		current := s.state.Load().Collection(e.base.NS)
+		// The schema changes with the indexes: the transaction has computed keys for the old ones.
 		if current == nil || current.id != e.base.id || current.schema != e.base.schema {
-			return writeConflict("collection %s has changed since the transaction began", e.base.NS)
+			return newWriteConflict("collection %s has changed since the transaction began", e.base.NS)
 		}
-		if old != nil && !w.txn.owns(e, old) {
+		if old != nil && !w.txn.hasRecord(e, old) {
 			if now, ok := current.Record(old.ID); !ok || now != old {
-				return writeConflict("a document of %s has changed since the transaction began", e.base.NS)
+				return newWriteConflict("a document of %s has changed since the transaction began", e.base.NS)
 			}
 		}
 	}
@@ -40,26 +41,26 @@ func (s *Store) claim(w *Writer, e *collEdit, list []change, old, next *Record) 
 	return nil
 }
 
-// claimKey asks whether the writer may add a unique key. Like WiredTiger, the
-// index on _id looks for the key in what the writer sees before it looks for
-// conflicts. Other indexes look for conflicts first.
+// claimKey returns an error if the writer may not add a unique key, for the record self. Like WiredTiger, the index on
+// _id looks for the key in what the writer sees before it looks for conflicts. Other indexes look for conflicts first.
 func (s *Store) claimKey(w *Writer, e *collEdit, x *indexEdit, key Key, self int64) error {
-	_, seen := x.spec.find(x.entries.View(), key, self)
+	_, seen := x.spec.findOther(x.entries.View(), key, self)
 	if seen && x == e.indexes[0] {
-		return duplicateKey(e.base.NS, x.spec, key)
+		return newDuplicateKey(e.base.NS, x.spec, key)
 	}
 	k := indexKey{e.base.id, x.spec.Name}
 	for _, t := range s.txns {
 		if t != w.txn && hasKey(t.keys[k], key) {
-			return w.blocked(t, e.base.NS)
+			return w.newBlocked(t, e.base.NS)
 		}
 	}
 	if w.txn != nil && hasKey(w.txn.added[k], key) {
-		return writeConflict("a key of index %s of %s was added since the transaction began", x.spec.Name, e.base.NS)
+		return newWriteConflict("a key of index %s of %s was added since the transaction began", x.spec.Name, e.base.NS)
 	}
 	return nil
 }
 
+// hasKey reports whether a set of keys, which may be nil, has the key.
 func hasKey(keys *Editor[Entry], key Key) bool {
 	if keys == nil {
 		return false
@@ -68,7 +69,7 @@ func hasKey(keys *Editor[Entry], key Key) bool {
 	return ok
 }
 
-// addKeys notes keys of a unique index in keys.
+// addKeys notes keys of a unique index of the collection with the id coll in keys.
 func addKeys(keys map[indexKey]*Editor[Entry], coll int64, spec *IndexSpec, list []Key) {
 	if len(list) == 0 {
 		return
@@ -83,23 +84,25 @@ func addKeys(keys map[indexKey]*Editor[Entry], coll int64, spec *IndexSpec, list
 	}
 }
 
-// blocked returns the error for meeting what the open transaction t holds.
-func (w *Writer) blocked(t *Txn, ns Namespace) error {
+// newBlocked returns the error for meeting a record or key that the open transaction t holds: a write outside
+// transactions waits, a write in a transaction fails.
+func (w *Writer) newBlocked(t *Txn, ns Namespace) error {
 	if w.txn == nil {
-		return held{t}
+		return heldError{t}
 	}
-	return writeConflict("Caused by :: Write conflict during plan execution and yielding is disabled. :: "+
+	return newWriteConflict("Caused by :: Write conflict during plan execution and yielding is disabled. :: "+
 		"another transaction is changing %s", ns)
 }
 
-// owns reports whether the transaction has already changed the record.
-func (t *Txn) owns(e *collEdit, r *Record) bool {
+// hasRecord reports whether the transaction has already changed the record.
+func (t *Txn) hasRecord(e *collEdit, r *Record) bool {
 	_, ok := t.records[recordKey{e.base.id, r.ID}]
 	return ok
 }
 
+// touchedRecord is hasRecord for a record that may be nil.
 func (t *Txn) touchedRecord(e *collEdit, r *Record) bool {
-	return r != nil && t.owns(e, r)
+	return r != nil && t.hasRecord(e, r)
 }
 
 // touchedCollection reports whether the transaction has changed anything in
@@ -116,9 +119,10 @@ func (t *Txn) touchedCollection(ns Namespace) bool {
 	return false
 }
 
-// note remembers what the transaction is about to change.
-func (t *Txn) note(e *collEdit, list []change, old, next *Record) {
-	t.join()
+// noteChange remembers a change that the transaction is about to make: other writers must wait for it, and the commit
+// repeats it.
+func (t *Txn) noteChange(e *collEdit, list []change, old, next *Record) {
+	t.markOpen()
 	id := int64(0)
 	if next != nil {
 		id = next.ID
@@ -139,8 +143,8 @@ func (t *Txn) note(e *collEdit, list []change, old, next *Record) {
 	}
 }
 
-// join makes the transaction one that others have to mind.
-func (t *Txn) join() {
+// markOpen makes the transaction one that other writers must mind. A transaction that only reads never is.
+func (t *Txn) markOpen() {
 	if !t.open {
 		t.open = true
 		t.store.txns = append(t.store.txns, t)

@@ -20,13 +20,13 @@ func (s *Store) SetClock(now func() time.Time) {
 	s.history.rebegin(s.Snapshot())
 }
 
-// ClockMoved does what time alone brings: it ends the transactions whose lifetime is over, and wakes those who wait for
-// changes, which may have been delayed until now.
-func (s *Store) ClockMoved(ctx context.Context, now time.Time) {
+// NoteClock does what time alone brings, after a test has moved the clock to now: it ends the transactions whose
+// lifetime is over, and wakes those who wait for changes, which may have been delayed until now.
+func (s *Store) NoteClock(ctx context.Context, now time.Time) {
 	_ = s.reap(ctx, now) // an error says that the engine is closed
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
-	s.history.show()
+	s.history.wakeReaders()
 }
 
 // rebegin begins a history anew in which nothing has happened.

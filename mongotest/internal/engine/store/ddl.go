@@ -8,46 +8,49 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// Create makes an empty ordinary collection with the index on _id.
+// Create makes an empty ordinary collection with the index on _id. Inserts call it too, for a collection that isn't
+// there.
 func (w *Writer) Create(ns Namespace, options bson.D) error { return w.CreateAs(ns, options, Form{}) }
 
-// CreateAs makes an empty collection of that form.
+// CreateAs makes an empty collection of that form. options are as listCollections shows them. Of two transactions that
+// create the same collection the second fails with WriteConflict.
 func (w *Writer) CreateAs(ns Namespace, options bson.D, form Form) error {
-	if w.edit(ns) != nil {
+	if w.findEdit(ns) != nil {
 		return mongoerr.New(mongoerr.NamespaceExists, "Collection %s already exists.", ns)
 	}
 	for _, t := range w.store.txns {
 		if t != w.txn && t.created[ns] {
-			return w.blocked(t, ns)
+			return w.newBlocked(t, ns)
 		}
 	}
 	if w.txn != nil {
 		if w.store.state.Load().Collection(ns) != nil {
-			return writeConflict("collection %s was created since the transaction began", ns)
+			return newWriteConflict("collection %s was created since the transaction began", ns)
 		}
-		w.txn.join()
+		w.txn.markOpen()
 		w.txn.created[ns] = true
 	}
 	by, err := defaultCollation(options)
 	if err != nil {
 		return err
 	}
-	id := idSpec(by, w.store.Now())
+	id := newIDSpec(by, w.store.Now())
 	if form.Series != nil {
-		id = seriesID(w.store.Now())
+		id = newSeriesID(w.store.Now())
 	}
 	if form.Clustered != nil {
-		id.cluster(form.Clustered)
+		id.makeClustered(form.Clustered)
 	}
 	c := &Collection{
 		NS: ns, Options: options, Collation: by, Form: form, UUID: newUUID(),
 		Records: NewTree(compareRecords), Indexes: []*Index{newIndex(id)}, id: w.store.nextID(),
 	}
-	w.adopt(c)
-	w.define(Created, c, Definition{Options: options, Indexes: []*IndexSpec{id}})
+	w.adoptCollection(c)
+	w.noteDefinition(Created, c, Definition{Options: options, Indexes: []*IndexSpec{id}})
 	return nil
 }
 
+// newUUID returns a unique UUID for a collection, with the bits of a random one.
 func newUUID() bson.Binary {
 	id := bson.NewObjectID() // real time: it makes the UUID unique, and is not told
 	uuid := append([]byte{0, 0, 0, 0}, id[:]...)
@@ -64,32 +67,34 @@ func defaultCollation(options bson.D) (*collation.Collator, error) {
 	return nil, nil
 }
 
-// SetOptions gives a collection, which must be there, other options, and the check that they ask for.
+// SetOptions gives a collection, which must be there, other options, and the check that they ask for. It serves
+// collMod.
 func (w *Writer) SetOptions(ns Namespace, options bson.D, check Check) error {
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return err
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	c := *e.freeze()
 	c.Options, c.Check = options, check
 	e.base, e.dirty, e.changed = &c, true, true
 	return nil
 }
 
-// SetForm gives a collection, which must be there, other options and another form.
+// SetForm gives a collection, which must be there, other options and another form: collMod changes a view's pipeline
+// and a capped collection's size.
 func (w *Writer) SetForm(ns Namespace, options bson.D, form Form) error {
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return err
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	c := *e.freeze()
 	c.Options, c.Form = options, form
 	e.base, e.dirty, e.changed = &c, true, true
 	return nil
 }
 
-// adopt makes c a collection that the writer creates.
-func (w *Writer) adopt(c *Collection) {
+// adoptCollection makes c a collection that the writer creates.
+func (w *Writer) adoptCollection(c *Collection) {
 	e := editCollection(c)
 	e.created, e.changed = true, true
 	w.edits = append(w.edits, e)
@@ -98,36 +103,36 @@ func (w *Writer) adopt(c *Collection) {
 
 // Drop removes a collection. It reports whether there was one.
 func (w *Writer) Drop(ns Namespace) (bool, error) {
-	c, err := w.remove(ns)
+	c, err := w.removeCollection(ns)
 	if c == nil || err != nil {
 		return false, err
 	}
-	w.define(Dropped, c, Definition{})
+	w.noteDefinition(Dropped, c, Definition{})
 	return true, nil
 }
 
-// Discard is Drop for a view that goes with the list of all of its database, of which no change stream tells.
+// Discard is Drop for a view, of which no change stream tells because its database's list of views goes with it.
 func (w *Writer) Discard(ns Namespace) error {
-	_, err := w.remove(ns)
+	_, err := w.removeCollection(ns)
 	return err
 }
 
-// remove removes a collection, which it returns, nil if there is none.
-func (w *Writer) remove(ns Namespace) (*Collection, error) {
-	e := w.edit(ns)
+// removeCollection removes a collection, which it returns, nil if there is none.
+func (w *Writer) removeCollection(ns Namespace) (*Collection, error) {
+	e := w.findEdit(ns)
 	if e == nil {
 		return nil, nil
 	}
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return nil, err
 	}
-	w.forget(e)
+	w.dropEdit(e)
 	w.drops = append(w.drops, ns)
 	return e.base, nil
 }
 
-// DropDatabase removes all collections of a database. It reports whether there
-// were any.
+// DropDatabase removes all collections of a database. It reports whether there were any. The history has an event for
+// each collection, and then one for the database.
 func (w *Writer) DropDatabase(db string) (bool, error) {
 	found := false
 	for c := range w.State().Collections(db) {
@@ -148,12 +153,12 @@ func (w *Writer) DropDatabase(db string) (bool, error) {
 	return found, nil
 }
 
-// alter asks whether the writer may change the collection itself: not while an
-// open transaction has changed anything in it.
-func (w *Writer) alter(ns Namespace) error {
+// beginAlter asks whether the writer may change the collection itself: not while an open transaction has changed
+// anything in it, and in a transaction only if the transaction made it.
+func (w *Writer) beginAlter(ns Namespace) error {
 	for _, t := range w.store.txns {
 		if t != w.txn && t.touchedCollection(ns) {
-			return w.blocked(t, ns)
+			return w.newBlocked(t, ns)
 		}
 	}
 	if w.txn != nil && !w.txn.created[ns] {
@@ -164,12 +169,13 @@ func (w *Writer) alter(ns Namespace) error {
 	return nil
 }
 
-// AddIndex builds an index over what the collection holds. NoteIndexes tells of it.
+// AddIndex builds an index over what the collection holds. Documents that share a key of a unique index are an error,
+// but not those of an index that only has prepareUnique. NoteIndexes tells the history.
 func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return err
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	spec.Uses = newUses(w.store.Now())
 	x := &indexEdit{spec: spec, entries: NewTree(spec.compareEntries).Edit()}
 	for r := range e.records.View().All() {
@@ -182,8 +188,8 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 		}
 		for _, key := range keys {
 			if spec.Unique {
-				if _, taken := spec.find(x.entries.View(), key, r.ID); taken {
-					return duplicateKey(ns, spec, key)
+				if _, taken := spec.findOther(x.entries.View(), key, r.ID); taken {
+					return newDuplicateKey(ns, spec, key)
 				}
 			}
 			x.entries.Set(Entry{key, r.ID})
@@ -191,16 +197,16 @@ func (w *Writer) AddIndex(ns Namespace, spec *IndexSpec) error {
 		x.multikey |= multikey
 	}
 	e.indexes = append(e.indexes, x)
-	e.reshape(w.store)
+	e.markReshaped(w.store)
 	return nil
 }
 
-// DropIndex removes an index, which must be there.
+// DropIndex removes an index, which must be there, and tells the history.
 func (w *Writer) DropIndex(ns Namespace, name string) error {
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return err
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	for i, x := range e.indexes {
 		if x.spec.Name == name {
 			e.indexes = append(e.indexes[:i:i], e.indexes[i+1:]...)
@@ -210,29 +216,30 @@ func (w *Writer) DropIndex(ns Namespace, name string) error {
 			break
 		}
 	}
-	e.reshape(w.store)
+	e.markReshaped(w.store)
 	return nil
 }
 
-// AlterIndex puts another spec of the same key and name in the place of an
-// index's.
+// AlterIndex puts another spec of the same key and name in the place of an index's spec. collMod hides an index by it,
+// and changes the time after which documents expire.
 func (w *Writer) AlterIndex(ns Namespace, spec *IndexSpec) error {
-	if err := w.alter(ns); err != nil {
+	if err := w.beginAlter(ns); err != nil {
 		return err
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	for i, x := range e.indexes {
 		if x.spec.Name == spec.Name {
 			spec.Uses = x.spec.Uses
 			e.indexes[i] = &indexEdit{spec: spec, entries: x.entries, multikey: x.multikey}
 		}
 	}
-	e.reshape(w.store)
+	e.markReshaped(w.store)
 	return nil
 }
 
-// reshape marks the collection as one whose indexes have changed.
-func (e *collEdit) reshape(s *Store) {
+// markReshaped marks the collection as one whose indexes have changed: a transaction that began before can't write to
+// it.
+func (e *collEdit) markReshaped(s *Store) {
 	c := *e.base
 	c.schema = s.nextID()
 	e.base, e.dirty, e.changed = &c, true, true

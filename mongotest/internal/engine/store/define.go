@@ -6,7 +6,8 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Definition is what a change of a collection itself was about.
+// Definition is what a change of a collection itself was about. The fields depend on the event's kind. Expanded change
+// streams show them.
 type Definition struct {
 	Form    Form         // of the collection
 	Options bson.D       // Created: as the collection shows them
@@ -23,8 +24,8 @@ func (e *Event) OfView() bool {
 	return e.Of != nil && (e.Of.Form.View != nil || e.Of.Form.Series != nil)
 }
 
-// define remembers a change of a collection itself, as note remembers one of a document.
-func (w *Writer) define(kind string, c *Collection, d Definition) {
+// noteDefinition remembers a change of a collection itself, as noteEvent remembers one of a document.
+func (w *Writer) noteDefinition(kind string, c *Collection, d Definition) {
 	if w.mute {
 		return
 	}
@@ -33,48 +34,49 @@ func (w *Writer) define(kind string, c *Collection, d Definition) {
 	w.events = append(w.events, &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Of: &d, size: size})
 }
 
-// NoteIndexes remembers indexes that AddIndex has built: those of a collection with documents together, those of an
-// empty one each by itself. Time series collections and views show none.
+// NoteIndexes remembers indexes that AddIndex has built: those of a collection with documents in one event, those of an
+// empty collection in one event each, as MongoDB does. Time series collections and views show none.
 func (w *Writer) NoteIndexes(ns Namespace, specs []*IndexSpec) {
 	c := w.Collection(ns)
 	switch {
 	case len(specs) == 0 || c.Series != nil:
 	case c.Records.Len() > 0:
-		w.define(IndexesCreated, c, Definition{Indexes: specs})
+		w.noteDefinition(IndexesCreated, c, Definition{Indexes: specs})
 	default:
 		w.noteEach(IndexesCreated, c, specs)
 	}
 }
 
+// noteEach notes a change of several indexes as one event for each.
 func (w *Writer) noteEach(kind string, c *Collection, specs []*IndexSpec) {
 	for i := range specs {
-		w.define(kind, c, Definition{Indexes: specs[i : i+1]})
+		w.noteDefinition(kind, c, Definition{Indexes: specs[i : i+1]})
 	}
 }
 
-// NoteModification remembers what a command that modifies a collection asked for, and what of it was there before.
+// NoteModification remembers what collMod asked for, and what of it was there before.
 func (w *Writer) NoteModification(ns Namespace, asked, before bson.D) {
-	w.define(Modified, w.Collection(ns), Definition{Asked: asked, Before: before})
+	w.noteDefinition(Modified, w.Collection(ns), Definition{Asked: asked, Before: before})
 }
 
-// images reports whether the collection has changeStreamPreAndPostImages.
-func (c *Collection) images() bool {
+// keepsImages reports whether the collection has changeStreamPreAndPostImages.
+func (c *Collection) keepsImages() bool {
 	v, _ := bsonval.Get(c.Options, "changeStreamPreAndPostImages")
 	d, _ := v.(bson.D)
 	on, _ := bsonval.Get(d, "enabled")
 	return on == true
 }
 
-// Overwrite runs fn, which puts documents into the collection in place of
-// others, and notes in place of its changes that a temporary collection was
-// renamed to it, which is how $out does it. So it gets the UUID of another.
+// Overwrite runs fn, which puts documents into the collection in place of others. In place of fn's changes the history
+// gets one event: a temporary collection was renamed to this one, as $out does it on a server. So the collection gets
+// another UUID.
 func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
-	target := w.replaced(ns)
+	target := w.readUUID(ns)
 	was := w.mute
 	w.mute = true
 	err := fn()
 	w.mute = was
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	if err != nil || e == nil {
 		return err
 	}
@@ -86,12 +88,12 @@ func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
 	}
 	id := bson.NewObjectIDFromTimestamp(w.store.Now())
 	c.NS = Namespace{DB: ns.DB, Coll: "tmp.agg_out." + id.Hex()}
-	w.define(Renamed, &c, Definition{To: ns, Target: target})
+	w.noteDefinition(Renamed, &c, Definition{To: ns, Target: target})
 	return nil
 }
 
-// replaced returns the UUID of the collection that something will be put in the place of, nil if there is none.
-func (w *Writer) replaced(ns Namespace) *bson.Binary {
+// readUUID returns the UUID of a collection that is about to be replaced, nil if there is none.
+func (w *Writer) readUUID(ns Namespace) *bson.Binary {
 	c := w.Collection(ns)
 	if c == nil {
 		return nil

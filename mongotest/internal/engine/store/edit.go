@@ -14,20 +14,22 @@ type collEdit struct {
 	records Editor[*Record]
 	indexes []*indexEdit
 	bytes   int64 // as in Collection
-	created bool  // it wasn't there before
-	dirty   bool  // changed since base
+	created bool  // the collection wasn't there before
+	dirty   bool  // changed since base was made
 	changed bool  // changed since the writer began
 }
 
+// indexEdit is an index that is being changed. Its fields are those of Index.
 type indexEdit struct {
 	spec     *IndexSpec
 	entries  Editor[Entry]
 	multikey uint64
 }
 
+// editCollection begins an edit of a collection, which costs no copy of its trees.
 func editCollection(c *Collection) *collEdit {
 	e := &collEdit{base: c, records: c.Records.Edit(), indexes: make([]*indexEdit, len(c.Indexes)), bytes: c.bytes}
-	block := make([]indexEdit, len(c.Indexes))
+	block := make([]indexEdit, len(c.Indexes)) // one allocation for all
 	for i, x := range c.Indexes {
 		block[i] = indexEdit{spec: x.Spec, entries: x.Entries.Edit(), multikey: x.Multikey}
 		e.indexes[i] = &block[i]
@@ -58,19 +60,19 @@ type change struct {
 	multikey    uint64
 }
 
-// changes computes what turning old into next does to each index. Either may
-// be nil. Nothing is changed yet.
-func (e *collEdit) changes(old, next *Record) ([]change, error) {
+// computeChanges computes what turning old into next does to each index. Either may be nil. Nothing is changed yet.
+func (e *collEdit) computeChanges(old, next *Record) ([]change, error) {
 	list := make([]change, len(e.indexes))
 	for i, x := range e.indexes {
-		if err := x.change(old, next, &list[i]); err != nil {
+		if err := x.computeChange(old, next, &list[i]); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func (x *indexEdit) change(old, next *Record, c *change) (err error) {
+// computeChange is computeChanges for one index. Keys that both documents have stay.
+func (x *indexEdit) computeChange(old, next *Record, c *change) (err error) {
 	if next != nil {
 		if c.add, c.multikey, err = x.spec.Keys(next.Doc); err != nil {
 			return err
@@ -83,12 +85,12 @@ func (x *indexEdit) change(old, next *Record, c *change) (err error) {
 	if err != nil || next == nil {
 		return err
 	}
-	c.remove, c.add = x.spec.difference(c.remove, c.add)
+	c.remove, c.add = x.spec.subtractKeys(c.remove, c.add)
 	return nil
 }
 
-// difference takes away the keys that both sorted lists have.
-func (s *IndexSpec) difference(a, b []Key) (onlyA, onlyB []Key) {
+// subtractKeys returns the keys that only one of two sorted lists has.
+func (s *IndexSpec) subtractKeys(a, b []Key) (onlyA, onlyB []Key) {
 	if len(a) == 1 && len(b) == 1 && s.Compare(a[0], b[0]) == 0 {
 		return nil, nil
 	}
@@ -105,22 +107,24 @@ func (s *IndexSpec) difference(a, b []Key) (onlyA, onlyB []Key) {
 	return append(onlyA, a...), append(onlyB, b...)
 }
 
-// checkUnique refuses keys that another record has.
+// checkUnique refuses keys that another record than self has.
 func (e *collEdit) checkUnique(list []change, self int64) error {
 	for i, x := range e.indexes {
 		if !x.spec.Guards() {
 			continue
 		}
 		for _, key := range list[i].add {
-			if _, taken := x.spec.find(x.entries.View(), key, self); taken {
-				return duplicateKey(e.base.NS, x.spec, key)
+			if _, taken := x.spec.findOther(x.entries.View(), key, self); taken {
+				return newDuplicateKey(e.base.NS, x.spec, key)
 			}
 		}
 	}
 	return nil
 }
 
-func duplicateKey(ns Namespace, spec *IndexSpec, key Key) error {
+// newDuplicateKey returns the error E11000. Under a collation it shows the strings as the hexadecimal digits of their
+// collation keys, as a server does.
+func newDuplicateKey(ns Namespace, spec *IndexSpec, key Key) error {
 	pairs, shown, under := make(bson.D, len(key)), make(bson.D, len(key)), ""
 	for i, v := range key {
 		pairs[i] = bson.E{Key: spec.Fields[i].Name, Value: v}
@@ -140,9 +144,9 @@ func duplicateKey(ns Namespace, spec *IndexSpec, key Key) error {
 	return err
 }
 
-// unlink takes away the old keys of a record, link puts it in place with its
-// new ones. Both do all of it, without a check.
-func (e *collEdit) unlink(list []change, old *Record) {
+// unlinkKeys takes away the old keys of a record, which linkRecord then puts in place with its new keys. Neither checks
+// anything.
+func (e *collEdit) unlinkKeys(list []change, old *Record) {
 	e.dirty, e.changed = true, true
 	for i, x := range e.indexes {
 		for _, key := range list[i].remove {
@@ -151,7 +155,8 @@ func (e *collEdit) unlink(list []change, old *Record) {
 	}
 }
 
-func (e *collEdit) link(list []change, old, next *Record) {
+// linkRecord adds the new keys and stores or removes the record. unlinkKeys comes first.
+func (e *collEdit) linkRecord(list []change, old, next *Record) {
 	e.dirty, e.changed = true, true
 	for i, x := range e.indexes {
 		id := int64(0)
@@ -163,7 +168,7 @@ func (e *collEdit) link(list []change, old, next *Record) {
 		}
 		x.multikey |= list[i].multikey
 	}
-	e.bytes += e.weigh(next) - e.weigh(old)
+	e.bytes += e.measureCapped(next) - e.measureCapped(old)
 	if next != nil {
 		e.records.Set(next)
 	} else {

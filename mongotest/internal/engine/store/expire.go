@@ -8,17 +8,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Sweep removes the documents that TTL indexes say have expired by now, except
-// those that an open transaction has changed. It costs nothing when there are
-// no TTL indexes, and little when nothing has expired.
-func (s *Store) Sweep(ctx context.Context, now time.Time) {
+// RemoveExpired removes the documents that TTL indexes say have expired by now, except those that an open transaction
+// has changed. It costs nothing if there are no TTL indexes, and little if nothing has expired.
+func (s *Store) RemoveExpired(ctx context.Context, now time.Time) {
 	state := s.Snapshot()
 	if state.ttl == 0 {
 		return
 	}
 	for c := range state.Collections("") {
 		for _, x := range c.Indexes {
-			if len(x.expired(now, 1)) > 0 {
+			if len(x.listExpired(now, 1)) > 0 {
 				s.expire(ctx, c.NS, x.Spec.Name, now)
 			}
 		}
@@ -39,18 +38,17 @@ func (s *Store) reap(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// expire removes what one TTL index says has expired. index is its name.
 func (s *Store) expire(ctx context.Context, ns Namespace, index string, now time.Time) {
 	if s.reap(ctx, now) != nil {
 		return // the command that sweeps is over
 	}
-	// The only errors of fn are those of records that are held, which it skips, and of a
-	// command that is over: a later one sweeps again.
-	_ = s.Write(ctx, func(w *Writer) error {
+	removeAll := func(w *Writer) error {
 		c := w.Collection(ns)
 		if c == nil || c.Index(index) == nil {
 			return nil
 		}
-		for _, id := range c.Index(index).expired(now, -1) {
+		for _, id := range c.Index(index).listExpired(now, -1) {
 			if err := w.watch.Step(); err != nil {
 				return nil // what has been removed stays removed
 			}
@@ -61,17 +59,21 @@ func (s *Store) expire(ctx context.Context, ns Namespace, index string, now time
 			}
 		}
 		return nil
-	})
+	}
+	// Its only errors are those of records that are held, which it skips, and of a command that is over: a later
+	// command removes the rest.
+	_ = s.Write(ctx, removeAll)
 }
 
-// expired lists at most limit records (-1: all) that a TTL index says have
-// expired. An array of dates counts by its earliest, whose entry comes first.
-func (x *Index) expired(now time.Time, limit int) []int64 {
+// listExpired returns the numbers of at most limit records (-1: all) that a TTL index says have expired. A document
+// with an array of dates expires by the earliest, whose entry comes first.
+func (x *Index) listExpired(now time.Time, limit int) []int64 {
 	if !x.Spec.Expires {
 		return nil
 	}
 	cutoff := bson.NewDateTimeFromTime(now.Add(-x.Spec.ExpireAfter))
 	first, last := Key{bson.DateTime(-1 << 63)}, Key{cutoff}
+	// Only dates can expire, and keys are ordered by type: all dates are in one range.
 	if x.Spec.Fields[0].Desc {
 		first, last = last, first
 	}

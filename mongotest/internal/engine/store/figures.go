@@ -14,14 +14,14 @@ type Figures struct {
 	Indexes   []IndexFigures
 }
 
-// IndexFigures are how much an index holds.
+// IndexFigures are how much an index holds, as indexSizes of collStats shows it.
 type IndexFigures struct {
 	Name  string
 	Keys  int64
 	Bytes int64 // of the keys, encoded
 }
 
-// IndexBytes is how much the indexes hold together.
+// IndexBytes returns how many bytes the indexes hold together.
 func (f Figures) IndexBytes() (n int64) {
 	for _, x := range f.Indexes {
 		n += x.Bytes
@@ -29,7 +29,8 @@ func (f Figures) IndexBytes() (n int64) {
 	return n
 }
 
-// Figures counts what the collection holds, by reading all of it.
+// Figures counts what the collection holds, by reading all of it. The figures are those of encoded values, so they
+// aren't a server's, which compresses.
 func (c *Collection) Figures(w *interrupt.Watch) (f Figures, err error) {
 	for r := range c.Records.All() {
 		if err := w.Step(); err != nil {

@@ -9,19 +9,20 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Form is of what kind a collection is. The zero Form is that of an ordinary one. At most one of its fields is set.
+// Form is of what kind a collection is. The zero Form is that of an ordinary collection. At most one of its fields is
+// set. Package forms reads forms from commands.
 type Form struct {
-	View   *View
-	Capped *Capped
-	Series *Series
-
+	View      *View
+	Capped    *Capped
+	Series    *Series // a time series collection
 	Clustered *Clustered
 }
 
-// View is a pipeline over another collection of the database, which shows as a collection that can't be written to.
+// View is a pipeline over another collection of the database. It shows as a collection to which nobody can write. The
+// store only keeps it: the engine runs the pipeline when it reads.
 type View struct {
-	On       string
-	Pipeline bson.A
+	On       string // a collection, or another view
+	Pipeline bson.A // the stages, which package pipeline parses each time
 }
 
 // Clustered is how a collection is clustered: its documents are stored, and read where no order is asked for, in the
@@ -39,19 +40,19 @@ type Capped struct {
 	Max  int64 // documents; 0 means any number
 }
 
-// OnView is the error of a command on a view that only a collection can have.
-func OnView(ns Namespace) error {
+// NewOnView is the error of a command on a view that only a collection can have.
+func NewOnView(ns Namespace) error {
 	return mongoerr.New(mongoerr.CommandNotSupportedOnView, "Namespace %s is a view, not a collection", ns)
 }
 
-// writable refuses writes that the collection's form doesn't allow.
-func (w *Writer) writable(e *collEdit) error {
+// checkForm refuses writes that the collection's form doesn't allow.
+func (w *Writer) checkForm(e *collEdit) error {
 	switch {
 	case e.base.View != nil:
-		return OnView(e.base.NS)
+		return NewOnView(e.base.NS)
 	case w.txn != nil && e.base.Capped != nil:
-		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
-			"Collection '%s' is a capped collection. Writes in transactions are not allowed on capped collections.", e.base.NS)
+		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "Collection '%s' is a capped collection. "+
+			"Writes in transactions are not allowed on capped collections.", e.base.NS)
 	case w.txn != nil && e.base.Series != nil:
 		return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
 			"Cannot write to a time-series collection in a multi-document transaction: %s", e.base.NS)
@@ -59,8 +60,9 @@ func (w *Writer) writable(e *collEdit) error {
 	return nil
 }
 
-// trim removes the oldest documents of a capped collection that holds too much, down to the one that was just inserted.
-func (w *Writer) trim(e *collEdit, latest *Record) error {
+// trimCapped removes the oldest documents of a capped collection that holds too much, down to the one that was just
+// inserted. The history has deletions of them.
+func (w *Writer) trimCapped(e *collEdit, latest *Record) error {
 	limit := e.base.Capped
 	if limit == nil {
 		return nil
@@ -80,8 +82,8 @@ func (w *Writer) trim(e *collEdit, latest *Record) error {
 	}
 }
 
-// weigh is what a record counts in a capped collection.
-func (e *collEdit) weigh(r *Record) int64 {
+// measureCapped returns what a record counts in a capped collection, in bytes.
+func (e *collEdit) measureCapped(r *Record) int64 {
 	if r == nil || e.base.Capped == nil {
 		return 0
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Kind of a change, as a change event names it.
+// The kinds of changes, as change events name them.
 const (
 	Inserted        = "insert"
 	Updated         = "update"
@@ -21,15 +21,14 @@ const (
 	Renamed         = "rename"
 	DatabaseDropped = "dropDatabase"
 
-	// What only streams of expanded events show.
+	// Kinds that only streams of expanded events show.
 	Created        = "create"
 	IndexesCreated = "createIndexes"
 	IndexesDropped = "dropIndexes"
 	Modified       = "modify"
 )
 
-// Event is one change that was committed. It never changes. It refers to the
-// documents, which are shared with the records, rather than copying them.
+// Event is one change that was committed. It never changes. It shares its documents with the records.
 type Event struct {
 	Position
 	Wall   time.Time
@@ -40,7 +39,7 @@ type Event struct {
 	New    bson.D // Inserted, Updated, Replaced
 	Images bool   // the collection records documents before and after changes
 	Origin *Origin
-	How    Description // Updated: nil where the difference says it
+	How    Description // Updated: nil if comparing the documents is enough
 	Of     *Definition // nil for a change of documents, and for DatabaseDropped
 
 	size int // bytes that the history keeps alive by it, about
@@ -68,8 +67,8 @@ type Origin struct {
 	Number  int64
 }
 
-// Position is a place in the order of changes: the cluster time of the commit,
-// and the place within it, from 1 on. Before the first change of a time is 0.
+// Position is a place in the order of changes: the cluster time of the commit, and the number of the change within it,
+// from 1 on. A Position with N = 0 is before the first change of its time.
 type Position struct {
 	bson.Timestamp
 	N uint32
@@ -87,22 +86,22 @@ const (
 	keepBytes  = 32 << 20
 )
 
-// history is the latest changes, in order. What it costs a store that nobody
-// watches is a reference for each change.
+// history is the latest changes, in order, and the latest states. A store whose changes nobody watches pays a reference
+// for each change.
 type history struct {
 	now      func() time.Time
 	mu       sync.Mutex
 	events   []*Event
 	head     int // events before it have been forgotten
 	bytes    int
-	lost     Position      // the last one that was forgotten
-	last     Position      // the latest time
+	lost     Position      // of the latest event that was forgotten
+	last     Position      // of the latest event, or a later time that was taken
 	first    Position      // the time of the state that it began with
-	wake     chan struct{} // closed by the next change; nil when nobody waits
+	wake     chan struct{} // closed when a change can be seen; nil when nobody waits
 	stored   chan struct{} // closed by the next commit; nil when nobody waits
 	versions []version     // the latest ones, in order
 	pinned   []version     // those that somebody has read, in order
-	lag      time.Duration // after its commit a change is shown
+	lag      time.Duration // how long after its commit a change can be seen
 }
 
 // begin starts an empty history of a state at the present.
@@ -111,77 +110,81 @@ func (h *history) begin(state *State) {
 	h.lost = Position{Timestamp: bson.Timestamp{T: now}}
 	h.last = Position{Timestamp: bson.Timestamp{T: now, I: 1}}
 	h.first = h.last
-	h.keep(state)
+	h.keepVersion(state)
 }
 
-// tick returns the time of the next commit.
-func (h *history) tick(now time.Time) bson.Timestamp {
+// nextTime returns the cluster time of the next commit: the second, and an increment that makes it later than the
+// latest. A clock that goes back doesn't matter.
+func (h *history) nextTime(now time.Time) bson.Timestamp {
 	if t := uint32(now.Unix()); t > h.last.T {
 		return bson.Timestamp{T: t, I: 1}
 	}
 	return bson.Timestamp{T: h.last.T, I: h.last.I + 1}
 }
 
-// stamp returns a time that nothing else has, as a commit would get it now.
-func (h *history) stamp() bson.Timestamp {
+// takeTime returns a time that no commit has, as a commit would get it now.
+func (h *history) takeTime() bson.Timestamp {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.last = Position{Timestamp: h.tick(h.now())}
+	h.last = Position{Timestamp: h.nextTime(h.now())}
 	return h.last.Timestamp
 }
 
-// publish adds what one commit did, and the state that it made. The changes of
-// a transaction have one time, others each their own.
+// publish adds what one commit did, and the state that it made. All changes of a transaction have one time. Other
+// changes each have their own time.
 func (h *history) publish(state *State, events []*Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	// A commit that nobody sees as a change, such as one of a time series collection, takes a time too.
 	if len(events) == 0 {
-		h.last = Position{Timestamp: h.tick(h.now())}
-		h.keep(state)
+		h.last = Position{Timestamp: h.nextTime(h.now())}
+		h.keepVersion(state)
 		return
 	}
 	now := h.now()
+	// N counts up within a time, so the changes of a transaction stay in order.
 	for i, e := range events {
 		if i == 0 || e.Origin == nil {
-			h.last = Position{Timestamp: h.tick(now)}
+			h.last = Position{Timestamp: h.nextTime(now)}
 		}
 		h.last.N++
 		e.Position, e.Wall = h.last, now
 		h.bytes += e.size
 		h.events = append(h.events, e)
 	}
-	h.keep(state)
-	h.forget()
-	h.store()
+	h.keepVersion(state)
+	h.forgetEvents()
+	h.wakeCommitWaiters()
 	if h.lag > 0 {
 		time.AfterFunc(h.lag, func() { // real time: it only wakes those who look again
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.show()
+			h.wakeReaders()
 		})
 		return
 	}
-	h.show()
+	h.wakeReaders()
 }
 
-// show wakes those who wait for a change.
-func (h *history) show() {
+// wakeReaders wakes those who wait for a change.
+func (h *history) wakeReaders() {
 	if h.wake != nil {
 		close(h.wake)
 		h.wake = nil
 	}
 }
 
-// store wakes those who wait for a commit, which change streams may show later.
-func (h *history) store() {
+// wakeCommitWaiters wakes those who wait for a commit. Change streams may see its changes only later.
+func (h *history) wakeCommitWaiters() {
 	if h.stored != nil {
 		close(h.stored)
 		h.stored = nil
 	}
 }
 
-// Written returns a channel that is closed by the next commit that changes documents or collections.
-func (s *Store) Written() <-chan struct{} {
+// SignalCommit returns a channel that is closed by the next commit that changes documents or collections. Tailable
+// cursors wait for it.
+func (s *Store) SignalCommit() <-chan struct{} {
 	h := &s.history
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -191,12 +194,13 @@ func (s *Store) Written() <-chan struct{} {
 	return h.stored
 }
 
-func (h *history) forget() {
+// forgetEvents drops the oldest events beyond the limits.
+func (h *history) forgetEvents() {
 	for n := len(h.events) - h.head; n > 1 && (n > keepEvents || h.bytes > keepBytes); n-- {
 		e := h.events[h.head]
 		h.bytes -= e.size
 		h.lost = e.Position
-		h.events[h.head] = nil
+		h.events[h.head] = nil // so that its documents can be freed
 		h.head++
 	}
 	if h.head > keepEvents/10 && h.head > len(h.events)/2 {
@@ -206,14 +210,14 @@ func (h *history) forget() {
 	}
 }
 
-// search returns the index of the first kept event after the position.
-func (h *history) search(after Position) int {
+// searchAfter returns the index of the first kept event after the position.
+func (h *history) searchAfter(after Position) int {
 	kept := h.events[h.head:]
 	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Compare(after) > 0 })
 }
 
-// shown returns the index after the last event that is shown by now.
-func (h *history) shown() int {
+// findShown returns the index after the last event that can be seen by now.
+func (h *history) findShown() int {
 	if h.lag == 0 {
 		return len(h.events)
 	}
@@ -222,32 +226,30 @@ func (h *history) shown() int {
 	return h.head + sort.Search(len(kept), func(i int) bool { return kept[i].Wall.After(limit) })
 }
 
-// DelayEvents lets each change show in Events only so long after its commit, as
-// in a replica set whose majority is late.
+// DelayEvents lets Events see each change only so long after its commit, as in a replica set whose majority is late.
 func (s *Store) DelayEvents(lag time.Duration) {
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	s.history.lag = lag
-	s.history.show()
+	s.history.wakeReaders()
 }
 
-// Latest returns the place of the latest change. Its time is the cluster time.
+// Latest returns the position of the latest change. Its time is the cluster time.
 func (s *Store) Latest() Position {
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	return s.history.last
 }
 
-// Forgotten returns the place of the latest change that is no longer kept.
+// Forgotten returns the position of the latest change that is no longer kept.
 func (s *Store) Forgotten() Position {
 	s.history.mu.Lock()
 	defer s.history.mu.Unlock()
 	return s.history.lost
 }
 
-// Events returns at most limit changes that came after the position; when there
-// are none, a channel that is closed when some come. It reports false when
-// some that came after it may have been forgotten.
+// Events returns at most limit changes that came after the position. If there are none, it returns a channel that is
+// closed when there may be some. kept is false if changes after the position have been forgotten.
 func (s *Store) Events(after Position, limit int) (list []*Event, wake <-chan struct{}, kept bool) {
 	h := &s.history
 	h.mu.Lock()
@@ -255,8 +257,8 @@ func (s *Store) Events(after Position, limit int) (list []*Event, wake <-chan st
 	if after.Compare(h.lost) < 0 {
 		return nil, nil, false
 	}
-	from := h.search(after)
-	list = append(list, h.events[from:max(from, min(from+limit, h.shown()))]...)
+	from := h.searchAfter(after)
+	list = append(list, h.events[from:max(from, min(from+limit, h.findShown()))]...)
 	if len(list) > 0 {
 		return list, nil, true
 	}
@@ -266,22 +268,22 @@ func (s *Store) Events(after Position, limit int) (list []*Event, wake <-chan st
 	return nil, h.wake, true
 }
 
-// Event returns the change at exactly that place, or nil.
+// Event returns the change at exactly that position, or nil.
 func (s *Store) Event(at Position) *Event {
 	h := &s.history
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if i := h.search(at) - 1; i >= h.head && h.events[i].Position == at {
+	if i := h.searchAfter(at) - 1; i >= h.head && h.events[i].Position == at {
 		return h.events[i]
 	}
 	return nil
 }
 
-// note remembers a change, which shows in the history when it is published.
-func (w *Writer) note(kind string, c *Collection, old, next bson.D, size int, how Description) {
+// noteEvent remembers a change of a document, which is in the history when it is published. size is the document's.
+func (w *Writer) noteEvent(kind string, c *Collection, old, next bson.D, size int, how Description) {
 	if w.mute || c.Series != nil {
 		return
 	}
-	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.images(), How: how, size: size}
+	e := &Event{Kind: kind, NS: c.NS, UUID: c.UUID, Old: old, New: next, Images: c.keepsImages(), How: how, size: size}
 	w.events = append(w.events, e)
 }

@@ -33,7 +33,7 @@ type Field struct {
 	Path []string
 	Name string // the path, dotted
 	Kind Kind
-	Desc bool
+	Desc bool // descending
 }
 
 // IndexSpec describes an index. It never changes once an index has it.
@@ -49,8 +49,10 @@ type IndexSpec struct {
 	Partial bson.D                         // partialFilterExpression; nil means every document
 	Covers  func(doc bson.D) (bool, error) // evaluates Partial; nil means every document
 
-	Internal  bool // it is for the store's own use
-	Clustered bool // the collection's documents are stored in its order
+	// Internal is set for an index that no command sees: those that a time series collection has by itself.
+	Internal bool
+	// Clustered is set for the index on _id of a clustered collection, whose documents are read in its order.
+	Clustered bool
 
 	Wild       *Wildcard // it is a wildcard index; nil for others
 	Projection bson.D    // wildcardProjection; nil for none
@@ -63,8 +65,9 @@ type IndexSpec struct {
 	// Derive, when not nil, returns the keys of a document in order, each once,
 	// in place of the fields' values. It may refuse a document.
 	Derive func(doc bson.D) ([]any, error)
-	Grid   geo.Grid   // of a 2d or 2dsphere index
-	Text   *fts.Index // of a text index
+	// Grid is of a 2d or 2dsphere index: it has the cells that a query looks up.
+	Grid geo.Grid
+	Text *fts.Index // of a text index
 
 	Extra bson.D // further options to list, such as 2dsphereIndexVersion
 
@@ -74,9 +77,9 @@ type IndexSpec struct {
 // Guards reports whether the index refuses a key that another record has.
 func (s *IndexSpec) Guards() bool { return s.Unique || s.Prepare }
 
-// Ordered reports whether the index is kept in key order, so that it can
-// serve queries.
-func (s *IndexSpec) Ordered() bool {
+// IsOrdered reports whether the index is kept in the order of its fields' values, so that it can serve ranges and
+// sorts.
+func (s *IndexSpec) IsOrdered() bool {
 	for _, f := range s.Fields {
 		if f.Kind != Ordered {
 			return false
@@ -95,14 +98,14 @@ func (s *IndexSpec) Field(k Kind) *Field {
 	return nil
 }
 
-// Hashed reports whether the index is a hashed one of one field, which serves
-// equality.
-func (s *IndexSpec) Hashed() bool { return len(s.Fields) == 1 && s.Fields[0].Kind == Hashed }
+// IsHashed reports whether the index has one field, a hashed one. It serves only equality.
+func (s *IndexSpec) IsHashed() bool { return len(s.Fields) == 1 && s.Fields[0].Kind == Hashed }
 
 // IDIndex is the name of the index that every collection has.
 const IDIndex = "_id_"
 
-func idSpec(by *collation.Collator, now time.Time) *IndexSpec {
+// newIDSpec returns the spec of a collection's index on _id, under the collection's collation.
+func newIDSpec(by *collation.Collator, now time.Time) *IndexSpec {
 	return &IndexSpec{
 		Name:   IDIndex,
 		Key:    bson.D{{Key: "_id", Value: int32(1)}},
@@ -112,13 +115,14 @@ func idSpec(by *collation.Collator, now time.Time) *IndexSpec {
 	}
 }
 
-// cluster makes the index on _id that of a clustered collection.
-func (s *IndexSpec) cluster(c *Clustered) {
+// makeClustered makes the index on _id that of a clustered collection.
+func (s *IndexSpec) makeClustered(c *Clustered) {
 	s.Clustered = true
 	s.Name, s.Expires, s.ExpireAfter = c.Name, c.Expires, c.ExpireAfter
 }
 
-// Key holds the values of one index entry, one for each field.
+// Key has the values of one index entry, one for each field. The key of a document without a field has null there.
+// Strings are as the collation has them. A key of an index with Derive has one value, such as a term or a cell.
 type Key []any
 
 // Entry is one item of an index: a key and the record that has it.
@@ -131,18 +135,20 @@ type Entry struct {
 type Index struct {
 	Spec     *IndexSpec
 	Entries  Tree[Entry]
-	Multikey uint64 // bit i: field i has run through an array in some record
+	Multikey uint64 // bit i: the path of field i went through an array in some record
 }
 
-// IsMultikey reports whether any field has run through an array.
+// IsMultikey reports whether the path of any field went through an array. Such an index has several entries for a
+// document, and can't answer all that another index can.
 func (x *Index) IsMultikey() bool { return x.Multikey != 0 }
 
+// newIndex returns an empty index.
 func newIndex(spec *IndexSpec) *Index {
 	return &Index{Spec: spec, Entries: NewTree(spec.compareEntries)}
 }
 
-// Compare orders keys as the index does. Keys may have different lengths:
-// only the fields that both have count.
+// Compare orders keys as the index does. Keys may have different lengths, as the bounds of a scan have: then only the
+// fields that both have count.
 func (s *IndexSpec) Compare(a, b Key) int {
 	for i := range min(len(a), len(b)) {
 		if c := bsonval.Compare(a[i], b[i]); c != 0 {
@@ -155,6 +161,7 @@ func (s *IndexSpec) Compare(a, b Key) int {
 	return 0
 }
 
+// compareEntries orders the entries of an index: equal keys by their records.
 func (s *IndexSpec) compareEntries(a, b Entry) int {
 	if c := s.Compare(a.Key, b.Key); c != 0 {
 		return c
@@ -162,8 +169,8 @@ func (s *IndexSpec) compareEntries(a, b Entry) int {
 	return cmp.Compare(a.Record, b.Record)
 }
 
-// find returns an entry of that key that belongs to another record than self.
-func (s *IndexSpec) find(t Tree[Entry], key Key, self int64) (Entry, bool) {
+// findOther returns an entry of that key that belongs to another record than self.
+func (s *IndexSpec) findOther(t Tree[Entry], key Key, self int64) (Entry, bool) {
 	c := t.Cursor()
 	for ok := c.Seek(func(e Entry) bool { return s.Compare(e.Key, key) < 0 }); ok; ok = c.Next() {
 		e := c.Item()

@@ -10,9 +10,12 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Keys returns the keys that doc has in an index of this spec, in order and
-// without repetition, with strings as the index's collation has them, and which fields ran through an array to find
-// them. It is an error when fields run through different arrays.
+// Keys returns the keys that doc has in an index of this spec, in order and without repetition. Bit i of multikey says
+// that the path of field i went through an array. Fields whose paths go through different arrays are the error
+// CannotIndexParallelArrays (171).
+//
+//	{a: 1, "b.c": 1} of {a: 5, b: [{c: 1}, {c: 2}]}   →   [5, 1], [5, 2]; multikey 0b10
+//	{a: 1, "b.c": 1} of {}                            →   [null, null]; no key if the index is sparse
 func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	if s.Covers != nil {
 		covered, err := s.Covers(doc)
@@ -21,15 +24,16 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 		}
 	}
 	if s.Wild != nil {
-		keys, multi := s.Wild.keys(nil, doc, "")
+		keys, multi := s.Wild.appendKeys(nil, doc, "")
 		if multi {
 			multikey = 1 << 1
 		}
 		return s.distinct(keys), multikey, nil
 	}
 	if s.Derive != nil {
-		return s.derived(doc)
+		return s.deriveKeys(doc)
 	}
+	// The usual index, on one field at the top that has no array.
 	if len(s.Fields) == 1 && len(s.Fields[0].Path) == 1 {
 		v, ok := bsonval.Get(doc, s.Fields[0].Path[0])
 		if _, isArray := v.(bson.A); !isArray {
@@ -53,7 +57,7 @@ func (s *IndexSpec) Keys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	return s.distinct(g.keys), g.multikey, nil
 }
 
-// distinct returns keys in order and without repetition.
+// distinct sorts keys and removes repetitions.
 func (s *IndexSpec) distinct(keys []Key) []Key {
 	if len(keys) < 2 {
 		return keys
@@ -62,8 +66,8 @@ func (s *IndexSpec) distinct(keys []Key) []Key {
 	return slices.CompactFunc(keys, func(a, b Key) bool { return s.Compare(a, b) == 0 })
 }
 
-// derived returns the keys that the index makes itself.
-func (s *IndexSpec) derived(doc bson.D) (keys []Key, multikey uint64, err error) {
+// deriveKeys returns the keys of an index with Derive. Several keys make the index multikey, though not by an array.
+func (s *IndexSpec) deriveKeys(doc bson.D) (keys []Key, multikey uint64, err error) {
 	list, err := s.Derive(doc)
 	if err != nil {
 		return nil, 0, err
@@ -84,9 +88,8 @@ type keyGen struct {
 	multikey uint64
 }
 
-// walk follows the paths from obj until each has arrived at a value, and goes
-// through at most one array, whose elements it walks in turn. rest[i] is what
-// is left of the i-th path, nil once fixed[i] is its value. It may change both.
+// walk follows the paths from obj until each has arrived at a value, and goes through at most one array, whose elements
+// it walks in turn. rest[i] is what is left of the i-th path, nil once fixed[i] is its value. It may change both.
 func (g *keyGen) walk(obj bson.D, rest [][]string, fixed Key) error {
 	var array bson.A
 	var through []string // the path from obj to the array
@@ -123,6 +126,7 @@ func (g *keyGen) walk(obj bson.D, rest [][]string, fixed Key) error {
 	case len(array) == 0:
 		for i := range rest {
 			if hit&(1<<i) != 0 {
+				// An empty array is undefined in an index. What would be within its elements is missing.
 				fixed[i] = bsonval.Missing
 				if len(rest[i]) == 0 {
 					fixed[i] = bson.Undefined{}
@@ -140,8 +144,7 @@ func (g *keyGen) walk(obj bson.D, rest [][]string, fixed Key) error {
 	return nil
 }
 
-// element goes on with one element of the array that the fields in hit have
-// arrived at.
+// element goes on with one element of the array at which the fields in hit have arrived. Bit i of hit is field i.
 func (g *keyGen) element(element any, rest [][]string, fixed Key, hit uint64) error {
 	rest, fixed = slices.Clone(rest), slices.Clone(fixed)
 	obj, isDoc := element.(bson.D)
@@ -157,6 +160,7 @@ func (g *keyGen) element(element any, rest [][]string, fixed Key, hit uint64) er
 	return g.walk(obj, rest, fixed)
 }
 
+// emit adds a key whose values are all known. bsonval.Missing becomes null.
 func (g *keyGen) emit(fixed Key) {
 	key := slices.Clone(fixed)
 	found := false
@@ -173,9 +177,8 @@ func (g *keyGen) emit(fixed Key) {
 	}
 }
 
-// follow goes along path until it is used up or an array is in the way, and
-// returns where it arrived with what is left of the path. A number goes to
-// that element of an array.
+// follow goes along path until it is used up or an array is in the way, and returns where it arrived with what is left
+// of the path. A part of the path that is a number goes to that element of an array, and follow goes on.
 func follow(obj bson.D, path []string) (v any, left []string) {
 	v = obj
 	for len(path) > 0 {

@@ -6,11 +6,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// lock is a mutex whose waiting a context ends.
+// lock is a mutex whose waiting a context ends: the channel holds one value while it is locked. A sync.Mutex can't do
+// that.
 type lock chan struct{}
 
 func newLock() lock { return make(lock, 1) }
 
+// Lock locks, however long it takes. An abort calls it, which must happen even if its command is over.
 func (l lock) Lock()   { l <- struct{}{} }
 func (l lock) Unlock() { <-l }
 

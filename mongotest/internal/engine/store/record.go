@@ -19,12 +19,14 @@ type Record struct {
 	Doc bson.D
 }
 
+// compareRecords orders records by their numbers, which is the order of insertion.
 func compareRecords(a, b *Record) int { return cmp.Compare(a.ID, b.ID) }
 
 // MaxDepth is how deeply the documents and arrays of a stored document may nest, the document itself included.
 const MaxDepth = 180
 
-// leastLevel is the least that a level of nesting takes: a type, an empty name with its end, a length and an end.
+// leastLevel is the least number of bytes that a level of nesting takes: a type, an empty name with its end, a length
+// and an end. So a small document needn't be measured for its depth.
 const leastLevel = 7
 
 // measure returns the size of a document, and refuses one that nests beyond MaxDepth.
@@ -36,13 +38,16 @@ func measure(doc bson.D) (int, error) {
 	return n, nil
 }
 
-func firstElement(doc bson.D) string {
+// showFirstElement writes the first field of a document for the error of one that is too large. MongoDB's word for an
+// empty document is EOO, end of object.
+func showFirstElement(doc bson.D) string {
 	if len(doc) == 0 {
 		return "EOO"
 	}
 	return doc[0].Key + ": " + shorten(Show(doc[0].Value), 100)
 }
 
+// shorten cuts a text off after n bytes.
 func shorten(s string, n int) string {
 	if len(s) <= n {
 		return s

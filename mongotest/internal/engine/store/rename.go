@@ -9,10 +9,10 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Rename gives a collection another name, in the place of a collection of that name if dropTarget. In another database
-// it becomes a new collection there.
+// Rename gives a collection another name. With dropTarget it takes the place of a collection of that name, which
+// otherwise is the error NamespaceExists (48). In another database it becomes a new collection, with another UUID.
 func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
-	source, target := w.edit(from), w.edit(to)
+	source, target := w.findEdit(from), w.findEdit(to)
 	switch {
 	case source == nil:
 		return mongoerr.New(mongoerr.NamespaceNotFound, "Source collection %s does not exist", from)
@@ -29,31 +29,34 @@ func (w *Writer) Rename(from, to Namespace, dropTarget bool) error {
 		return mongoerr.New(mongoerr.NamespaceExists, "target namespace exists")
 	}
 	for _, ns := range []Namespace{from, to} {
-		if err := w.alter(ns); err != nil {
+		if err := w.beginAlter(ns); err != nil {
 			return err
 		}
 	}
 	c := *source.freeze()
-	w.forget(source)
+	w.dropEdit(source)
 	w.drops = append(w.drops, from)
-	replaced := w.replaced(to)
+	replaced := w.readUUID(to)
 	if target != nil {
-		w.forget(target)
+		w.dropEdit(target)
 	}
+	// Within a database the collection keeps its identity: a transaction finds by the schema that it was renamed.
 	old := c
 	c.NS, c.schema = to, w.store.nextID()
 	if from.DB != to.DB {
 		c.UUID, c.id = newUUID(), w.store.nextID()
 	}
 	w.drops = slices.DeleteFunc(w.drops, func(ns Namespace) bool { return ns == to })
-	w.adopt(&c)
+	w.adoptCollection(&c)
 	return w.noteRename(&old, &c, replaced)
 }
 
-// noteRename notes what a rename does: to another database, it copies the collection and drops it.
+// noteRename tells the history. A rename within a database is one event. One to another database is what a server does:
+// it creates a temporary collection there, copies indexes and documents into it, renames it, and drops the old
+// collection. replaced is the UUID of the collection that was replaced, nil if there was none.
 func (w *Writer) noteRename(old, c *Collection, replaced *bson.Binary) error {
 	if old.NS.DB == c.NS.DB {
-		w.define(Renamed, old, Definition{To: c.NS, Target: replaced})
+		w.noteDefinition(Renamed, old, Definition{To: c.NS, Target: replaced})
 		return nil
 	}
 	copied := *c
@@ -65,20 +68,20 @@ func (w *Writer) noteRename(old, c *Collection, replaced *bson.Binary) error {
 	for i, x := range c.Indexes {
 		specs[i] = x.Spec
 	}
-	w.define(Created, &copied, Definition{Options: c.Options, Indexes: specs[:1]})
+	w.noteDefinition(Created, &copied, Definition{Options: c.Options, Indexes: specs[:1]})
 	w.noteEach(IndexesCreated, &copied, specs[1:])
 	for r := range c.Records.All() {
 		if err := w.watch.Step(); err != nil {
 			return err
 		}
-		w.note(Inserted, &copied, nil, r.Doc, bsonval.Size(r.Doc), nil)
+		w.noteEvent(Inserted, &copied, nil, r.Doc, bsonval.Size(r.Doc), nil)
 	}
-	w.define(Renamed, &copied, Definition{To: c.NS, Target: replaced})
-	w.define(Dropped, old, Definition{})
+	w.noteDefinition(Renamed, &copied, Definition{To: c.NS, Target: replaced})
+	w.noteDefinition(Dropped, old, Definition{})
 	return nil
 }
 
-// forget takes an edit out of the writer.
-func (w *Writer) forget(e *collEdit) {
+// dropEdit takes an edit out of the writer, with all that it changed.
+func (w *Writer) dropEdit(e *collEdit) {
 	w.edits = slices.DeleteFunc(w.edits, func(x *collEdit) bool { return x == e })
 }

@@ -11,12 +11,14 @@ func (s *Store) Restore(from *Store) {
 		t.end()
 	}
 	s.state.Store(from.state.Load())
+	// Numbers are never used again, because cursors may remember those of s.
 	s.records.Store(max(s.records.Load(), from.records.Load()))
 	s.ids.Store(max(s.ids.Load(), from.ids.Load()))
-	s.history.restart(from.history.latest(), s.state.Load())
+	s.history.restart(from.history.readLatest(), s.state.Load())
 }
 
-func (h *history) latest() Position {
+// readLatest returns the latest position.
+func (h *history) readLatest() Position {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.last
@@ -31,7 +33,7 @@ func (h *history) restart(after Position, state *State) {
 	}
 	h.events, h.head, h.bytes, h.lost = nil, 0, 0, h.last
 	h.versions, h.pinned = nil, nil
-	h.keep(state)
-	h.store()
-	h.show()
+	h.keepVersion(state)
+	h.wakeCommitWaiters()
+	h.wakeReaders()
 }

@@ -17,8 +17,8 @@ type Series struct {
 	Meta string // the field that says what is measured; "" for none
 }
 
-// arrange returns a measurement as it is read: its time first, and what was measured second.
-func (s *Series) arrange(doc bson.D) (bson.D, error) {
+// arrangeFields returns a measurement as it is read: its time first, and what was measured second.
+func (s *Series) arrangeFields(doc bson.D) (bson.D, error) {
 	at, ok := bsonval.Get(doc, s.Time)
 	if _, isDate := at.(bson.DateTime); !ok || !isDate {
 		return nil, mongoerr.New(mongoerr.BadValue,
@@ -36,14 +36,15 @@ func (s *Series) arrange(doc bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// seriesID is the index on _id of a time series collection, for the store's own use.
-func seriesID(now time.Time) *IndexSpec {
-	s := idSpec(nil, now)
+// newSeriesID is the index on _id of a time series collection, for the store's own use.
+func newSeriesID(now time.Time) *IndexSpec {
+	s := newIDSpec(nil, now)
 	s.Unique, s.Hidden, s.Internal = false, true, true
 	return s
 }
 
-// SeriesTTL is the index by which the measurements of a time series collection expire.
+// SeriesTTL returns the spec of the index by which the measurements of a time series collection expire. A server
+// expires buckets instead.
 func (s *Series) SeriesTTL(after time.Duration) *IndexSpec {
 	return &IndexSpec{
 		Name: SeriesTTL, Key: bson.D{{Key: s.Time, Value: int32(1)}}, Fields: []Field{NewField(s.Time, Ordered, false)},
@@ -51,11 +52,11 @@ func (s *Series) SeriesTTL(after time.Duration) *IndexSpec {
 	}
 }
 
-// SeriesTTL is the name of that index.
+// SeriesTTL is the name of that index, which no client can give to an index.
 const SeriesTTL = "$expireAfterSeconds"
 
-// Listed are the indexes that are not for the store's own use.
-func (c *Collection) Listed() []*Index {
+// ListIndexes returns the indexes that listIndexes shows: all that aren't for the store's own use.
+func (c *Collection) ListIndexes() []*Index {
 	var list []*Index
 	for _, x := range c.Indexes {
 		if !x.Spec.Internal {

@@ -23,6 +23,7 @@ type Namespace struct{ DB, Coll string }
 // String returns the name as commands and messages have it: "db.coll".
 func (ns Namespace) String() string { return ns.DB + "." + ns.Coll }
 
+// compareNamespaces orders collections in a state: by database, then by name.
 func compareNamespaces(a, b Namespace) int {
 	if c := strings.Compare(a.DB, b.DB); c != 0 {
 		return c
@@ -34,9 +35,9 @@ func compareNamespaces(a, b Namespace) int {
 type Collection struct {
 	NS      Namespace
 	UUID    bson.Binary
-	Options bson.D // as create got them, or collMod changed them
+	Options bson.D // as create got them, or collMod changed them: see package forms
 	Check   Check  // nil lets everything through
-	// Collation is what commands and new indexes use that name none.
+	// Collation is the default collation, of commands and new indexes that don't name one.
 	Collation *collation.Collator
 	Records   Tree[*Record]
 	Indexes   []*Index // the first is the index on _id
@@ -47,7 +48,8 @@ type Collection struct {
 	schema int64 // changes whenever the indexes do
 }
 
-// A Check says why a document may not be stored in the place of another, which is nil for an insert.
+// A Check returns an error if a document may not be stored in the place of another, which is nil for an insert. The
+// store doesn't know the rules: package forms makes checks from validators.
 type Check func(w *interrupt.Watch, old, next bson.D) error
 
 // Index returns the index of that name, or nil.
@@ -60,12 +62,13 @@ func (c *Collection) Index(name string) *Index {
 	return nil
 }
 
-// Record returns the record of that id.
+// Record returns the record of that number, false if it was deleted.
 func (c *Collection) Record(id int64) (*Record, bool) {
 	return c.Records.Find(func(r *Record) int { return cmp.Compare(r.ID, id) })
 }
 
-func (c *Collection) expires() bool {
+// hasExpiry reports whether the collection has a TTL index.
+func (c *Collection) hasExpiry() bool {
 	for _, x := range c.Indexes {
 		if x.Spec.Expires {
 			return true
@@ -74,6 +77,7 @@ func (c *Collection) expires() bool {
 	return false
 }
 
+// newState returns a state without collections.
 func newState() *State {
 	return &State{colls: NewTree(func(a, b *Collection) int { return compareNamespaces(a.NS, b.NS) })}
 }
@@ -84,8 +88,8 @@ func (s *State) Collection(ns Namespace) *Collection {
 	return c
 }
 
-// Collections ranges over the collections of a database in the order of their
-// names; over all of them, databases first, when db is "".
+// Collections ranges over the collections of a database in the order of their names. With "" it ranges over those of
+// all databases, in the order of the databases' names.
 func (s *State) Collections(db string) iter.Seq[*Collection] {
 	return func(yield func(*Collection) bool) {
 		c := s.colls.Cursor()

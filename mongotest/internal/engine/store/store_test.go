@@ -146,7 +146,8 @@ func TestUnique(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := w.Replace(things, r, parse(t, `{"_id":1,"k":"y"}`)); mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
+		_, err = w.Replace(things, r, parse(t, `{"_id":1,"k":"y"}`))
+		if mongoerr.CodeOf(err) != mongoerr.DuplicateKey {
 			t.Errorf("taking another's key: %v", err)
 		}
 		_, err = w.Replace(things, r, parse(t, `{"_id":1,"k":"w"}`))
@@ -261,7 +262,11 @@ func TestCreateInTransactions(t *testing.T) {
 	s := New()
 	x, y := s.Begin(), s.Begin()
 	put := func(txn *Txn, d string) error {
-		return txn.Write(context.Background(), func(w *Writer) error { _, err := w.Insert(things, parse(t, d)); return err })
+		return txn.Write(context.Background(), func(w *Writer) error {
+			_,
+				err := w.Insert(things, parse(t, d))
+			return err
+		})
 	}
 	if err := put(x, `{"_id":1}`); err != nil {
 		t.Fatal(err)
@@ -307,13 +312,14 @@ func TestExpiry(t *testing.T) {
 		if err := write(t, s, func(w *Writer) error { return w.AddIndex(things, ttl) }); err != nil {
 			t.Fatal(err)
 		}
-		s.Sweep(context.Background(), now)
+		s.RemoveExpired(context.Background(), now)
 		var left []string
 		for r := range s.Snapshot().Collection(things).Records.All() {
 			left = append(left, Show(r.Doc[0].Value))
 		}
 		if got := strings.Join(left, " "); got != "2 4 5 6" {
-			t.Errorf("%s: %s are left, want 2 4 5 6: what isn't a date never expires, an array does by its earliest", key, got)
+			t.Errorf("%s: %s are left, want 2 4 5 6: what isn't a date never expires, an array does by its earliest",
+				key, got)
 		}
 	}
 }

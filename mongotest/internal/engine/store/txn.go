@@ -16,22 +16,23 @@ const Lifetime = 60 * time.Second
 // run again from its start.
 const TransientTransactionError = "TransientTransactionError"
 
-// Txn is a transaction: what it has read from, and what it has written. Only
+// Txn is a transaction: what it has read from, and what it has written. Package session keeps it between commands. Only
 // one goroutine at a time may use it, but any may abort it.
 type Txn struct {
 	Origin   Origin // what change events say of it
 	store    *Store
 	writer   *Writer
-	deadline time.Time
-	done     chan struct{} // closed at its end
-	ended    bool          // guarded by store.mu, as all below
-	open     bool          // it is among store.txns
-	records  map[recordKey]touched
+	deadline time.Time                   // by the store's clock
+	done     chan struct{}               // closed at its end
+	ended    bool                        // guarded by store.mu, as all below
+	open     bool                        // it is among store.txns
+	records  map[recordKey]touched       // the records that it changed
 	keys     map[indexKey]*Editor[Entry] // unique keys that it added
 	added    map[indexKey]*Editor[Entry] // unique keys that others have added since its begin
-	created  map[Namespace]bool
+	created  map[Namespace]bool          // the collections that it made
 }
 
+// recordKey is a record by the collection's id and the record's number.
 type recordKey struct{ coll, record int64 }
 
 // touched is a record that a transaction changed: as it was at its begin, and
@@ -41,6 +42,7 @@ type touched struct {
 	old, next *Record
 }
 
+// indexKey is an index by the collection's id and the index's name.
 type indexKey struct {
 	coll int64
 	name string
@@ -66,15 +68,15 @@ func (s *Store) Begin() *Txn {
 
 // Snapshot returns the state as the transaction sees it.
 func (t *Txn) Snapshot() *State {
-	if !t.writer.Changed() {
+	if !t.writer.HasChanges() {
 		return t.writer.base
 	}
 	return t.writer.State()
 }
 
-// Ended reports whether the transaction has been committed or aborted, which
-// it is when its lifetime is over.
-func (t *Txn) Ended() bool {
+// EndIfLate reports whether the transaction has been committed or aborted. It aborts a transaction whose lifetime is
+// over.
+func (t *Txn) EndIfLate() bool {
 	if t.store.Now().After(t.deadline) {
 		t.Abort()
 	}
@@ -86,8 +88,8 @@ func (t *Txn) Ended() bool {
 	}
 }
 
-// Over reports whether the transaction has ended, as Ended does, but never ends it.
-func (t *Txn) Over() bool {
+// IsOver reports whether the transaction has ended or its lifetime is over. It changes nothing.
+func (t *Txn) IsOver() bool {
 	select {
 	case <-t.done:
 		return true
@@ -96,8 +98,8 @@ func (t *Txn) Over() bool {
 	}
 }
 
-// Write runs fn. After an error the transaction must be aborted: a part of
-// what fn did may have been done.
+// Write runs fn. After an error the caller must abort the transaction, because a part of what fn did may have been
+// done.
 func (t *Txn) Write(ctx context.Context, fn func(w *Writer) error) error {
 	if err := t.store.mu.LockContext(ctx); err != nil {
 		return err
@@ -117,19 +119,20 @@ func (t *Txn) Abort() {
 	t.end()
 }
 
+// end takes the transaction out of the store's lists, and wakes those who wait for it. The caller has the store's lock.
 func (t *Txn) end() {
 	if t.ended {
 		return
 	}
 	t.ended = true
-	t.store.leave(t)
+	t.store.removeBegun(t)
 	t.store.txns = slices.DeleteFunc(t.store.txns, func(x *Txn) bool { return x == t })
 	close(t.done)
 }
 
 // Commit publishes what the transaction did, all at once.
 func (t *Txn) Commit(ctx context.Context) error {
-	if t.Ended() {
+	if t.EndIfLate() {
 		return NoSuchTransaction("the transaction has been aborted")
 	}
 	s := t.store
@@ -141,11 +144,12 @@ func (t *Txn) Commit(ctx context.Context) error {
 		return NoSuchTransaction("the transaction has been aborted")
 	}
 	defer t.end()
-	if !t.open {
+	if !t.open { // it has written nothing
 		return nil
 	}
+	// What the transaction touched hasn't changed since, but other records of the same collections may have.
 	w := &Writer{store: s, base: s.state.Load()}
-	if err := t.apply(w); err != nil {
+	if err := t.applyRecords(w); err != nil {
 		return err
 	}
 	for _, e := range t.writer.events {
@@ -155,16 +159,17 @@ func (t *Txn) Commit(ctx context.Context) error {
 	return nil
 }
 
-// apply repeats what the transaction did on the current state. What it touched
+// applyRecords repeats what the transaction did on the current state. What it touched
 // has not changed meanwhile, so nothing can be in the way: neither records nor
 // unique keys. Old keys go before new ones come, as two records may have
 // swapped theirs.
-func (t *Txn) apply(w *Writer) error {
+func (t *Txn) applyRecords(w *Writer) error {
 	for _, e := range t.writer.edits {
 		if e.created && t.created[e.base.NS] {
-			w.adopt(e.freeze())
+			w.adoptCollection(e.freeze())
 		}
 	}
+	// All old keys go first, and then all new ones come.
 	type step struct {
 		edit *collEdit
 		list []change
@@ -177,30 +182,33 @@ func (t *Txn) apply(w *Writer) error {
 		if t.created[r.ns] || r.old == nil && r.next == nil {
 			continue
 		}
-		e := w.edit(r.ns)
-		list, err := e.changes(r.old, r.next)
+		e := w.findEdit(r.ns)
+		list, err := e.computeChanges(r.old, r.next)
 		if err != nil {
 			return err
 		}
-		e.unlink(list, r.old)
+		e.unlinkKeys(list, r.old)
 		steps = append(steps, step{e, list, r})
 	}
 	for _, st := range steps {
-		st.edit.link(st.list, st.old, st.next)
+		st.edit.linkRecord(st.list, st.old, st.next)
 	}
 	return nil
 }
 
-// NoSuchTransaction returns the error for a transaction that isn't there.
+// NoSuchTransaction returns the error (251) for a transaction that isn't there. A driver runs the whole transaction
+// again.
 func NoSuchTransaction(format string, args ...any) error {
-	return transient(mongoerr.New(mongoerr.NoSuchTransaction, format, args...))
+	return markTransient(mongoerr.New(mongoerr.NoSuchTransaction, format, args...))
 }
 
-func writeConflict(format string, args ...any) error {
-	return transient(mongoerr.New(mongoerr.WriteConflict, format, args...))
+// newWriteConflict returns the error WriteConflict (112).
+func newWriteConflict(format string, args ...any) error {
+	return markTransient(mongoerr.New(mongoerr.WriteConflict, format, args...))
 }
 
-func transient(err *mongoerr.Error) error {
+// markTransient adds the label after which a driver runs the transaction again.
+func markTransient(err *mongoerr.Error) error {
 	err.Labels = append(err.Labels, TransientTransactionError)
 	return err
 }

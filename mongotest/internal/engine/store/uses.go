@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// Uses counts how often commands have read an index. All versions of the index share it.
+// Uses counts how often commands have read an index, for $indexStats. All versions of the index share it.
 type Uses struct {
 	Since time.Time
 	n     atomic.Int64
 }
 
+// newUses begins a count. Dropping an index and making it again begins another one.
 func newUses(now time.Time) *Uses { return &Uses{Since: now} }
 
 // Add counts one use.

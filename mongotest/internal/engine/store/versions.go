@@ -13,7 +13,7 @@ import (
 // default.
 const Window = 300 * time.Second
 
-// keepVersions is how many versions are kept at most, beside those that somebody has read. A version shares with the
+// keepVersions is how many versions are kept at most, beside those that somebody has pinned. A version shares with the
 // others all that hasn't changed between them.
 const keepVersions = 1000
 
@@ -23,12 +23,14 @@ type version struct {
 	state *State
 }
 
-func before(a, b bson.Timestamp) bool {
+// isBefore reports whether a cluster time is before another.
+func isBefore(a, b bson.Timestamp) bool {
 	return Position{Timestamp: a}.Compare(Position{Timestamp: b}) < 0
 }
 
-// keep adds the state that a commit has made. Nobody else changes the history meanwhile.
-func (h *history) keep(state *State) {
+// keepVersion adds the state that a commit has made, and drops versions that are too old or too many. The caller has
+// the history's lock.
+func (h *history) keepVersion(state *State) {
 	now := h.last.Timestamp
 	if n := len(h.versions); n > 0 && h.versions[n-1].from == now {
 		h.versions[n-1].state = state
@@ -40,12 +42,14 @@ func (h *history) keep(state *State) {
 	for drop < len(h.versions)-1 && h.versions[drop+1].from.T < oldest {
 		drop++
 	}
+	// Dropping copies the list, so it waits until there is much to drop.
 	if drop > keepVersions/10 || drop == len(h.versions)-1 {
 		h.versions = append(h.versions[:0:0], h.versions[drop:]...)
 	}
 }
 
-// Pin returns the present time and the state at it, which At returns again as long as its window lasts.
+// Pin returns the present time and the state at it, for a snapshot session. FindState returns this state as long as its
+// window lasts, however many commits follow.
 func (s *Store) Pin() (bson.Timestamp, *State) {
 	h := &s.history
 	h.mu.Lock()
@@ -61,18 +65,20 @@ func (s *Store) Pin() (bson.Timestamp, *State) {
 	return v.from, v.state
 }
 
-// At returns the state at a time that is not long ago.
-func (s *Store) At(t bson.Timestamp) (*State, error) {
+// FindState returns the state at a time that isn't long ago, for reads with atClusterTime. A time in the future is
+// InvalidOptions, a time before the window SnapshotTooOld (239).
+func (s *Store) FindState(t bson.Timestamp) (*State, error) {
 	h := &s.history
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if before(h.last.Timestamp, t) {
+	if isBefore(h.last.Timestamp, t) {
 		return nil, mongoerr.New(mongoerr.InvalidOptions,
 			"readConcern atClusterTime value must not be greater than the current clusterTime. "+
 				"Requested clusterTime: %s; current clusterTime: %s", Show(t), Show(h.last.Timestamp))
 	}
+	// A state that is still kept by chance is too old all the same, as it would be on a server.
 	old := t.T < uint32(h.now().Add(-Window).Unix())
-	if i := sort.Search(len(h.versions), func(i int) bool { return before(t, h.versions[i].from) }); i > 0 && !old {
+	if i := sort.Search(len(h.versions), func(i int) bool { return isBefore(t, h.versions[i].from) }); i > 0 && !old {
 		return h.versions[i-1].state, nil
 	}
 	for _, v := range h.pinned {

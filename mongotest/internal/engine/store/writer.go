@@ -11,28 +11,30 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// Writer makes changes, which its owner then publishes or forgets.
+// Writer makes changes, which its owner then publishes or forgets: Store.Write for one call, a Txn from its begin to
+// its end. Documents that it stores must not change afterwards.
 type Writer struct {
 	store *Store
 	txn   *Txn // nil outside transactions
 	base  *State
 	edits []*collEdit
-	ddl   bool // collections came or went; dropped names the latter
-	drops []Namespace
+	ddl   bool        // collections came or went, or their indexes changed
+	drops []Namespace // the collections that it removed
 
 	events []*Event // what it did, for the history
-	mute   bool     // nothing is noted
+	mute   bool     // nothing is noted: see Overwrite
 
 	watch interrupt.Watch
 
-	Unchecked bool // stores what the collection's check refuses
+	Unchecked bool // skip the collection's check: bypassDocumentValidation
 
-	// Placed, when not nil, may refuse a document in the place of another, which is nil for an insert.
+	// Placed, when not nil, may refuse a document in the place of another, which is nil for an insert. The engine's
+	// router checks shard keys by it.
 	Placed func(ns Namespace, old, next bson.D) error
 }
 
-// Time returns a cluster time that nothing else has.
-func (w *Writer) Time() bson.Timestamp { return w.store.history.stamp() }
+// Time returns a cluster time that no commit has, for an empty timestamp that the server fills in.
+func (w *Writer) Time() bson.Timestamp { return w.store.history.takeTime() }
 
 // Now returns the time of the store's clock.
 func (w *Writer) Now() time.Time { return w.store.Now() }
@@ -50,10 +52,11 @@ func (w *Writer) State() *State {
 		}
 	}
 	s.colls = e.Tree()
+	// Only then the number of collections with TTL indexes can have changed.
 	if w.ddl {
 		s.ttl = 0
 		for c := range s.Collections("") {
-			if c.expires() {
+			if c.hasExpiry() {
 				s.ttl++
 			}
 		}
@@ -61,8 +64,8 @@ func (w *Writer) State() *State {
 	return &s
 }
 
-// Changed reports whether the writer has done anything.
-func (w *Writer) Changed() bool {
+// HasChanges reports whether the writer has done anything.
+func (w *Writer) HasChanges() bool {
 	for _, e := range w.edits {
 		if e.changed {
 			return true
@@ -73,14 +76,14 @@ func (w *Writer) Changed() bool {
 
 // Collection returns the collection as the writer has it now, or nil.
 func (w *Writer) Collection(ns Namespace) *Collection {
-	if e := w.edit(ns); e != nil {
+	if e := w.findEdit(ns); e != nil {
 		return e.freeze()
 	}
 	return nil
 }
 
-// edit returns the collection's edit, or nil when there is no such collection.
-func (w *Writer) edit(ns Namespace) *collEdit {
+// findEdit returns the collection's edit, which it begins if needed, or nil when there is no such collection.
+func (w *Writer) findEdit(ns Namespace) *collEdit {
 	for _, e := range w.edits {
 		if e.base.NS == ns {
 			return e
@@ -100,8 +103,7 @@ func (w *Writer) edit(ns Namespace) *collEdit {
 	return e
 }
 
-// Insert stores a document, whose _id the caller has seen to. The collection
-// is made when it isn't there.
+// Insert stores a document, which has an _id. The collection is made if it isn't there.
 func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	size, err := measure(doc)
 	if err != nil {
@@ -110,45 +112,45 @@ func (w *Writer) Insert(ns Namespace, doc bson.D) (*Record, error) {
 	if size > MaxDocument {
 		return nil, mongoerr.New(mongoerr.BSONObjectTooLarge,
 			"BSONObj size: %d (0x%X) is invalid. Size must be between 0 and %d(16MB) First element: %s",
-			size, size, MaxDocument, firstElement(doc))
+			size, size, MaxDocument, showFirstElement(doc))
 	}
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	if e == nil {
 		if err := w.Create(ns, nil); err != nil {
 			return nil, err
 		}
-		e = w.edit(ns)
+		e = w.findEdit(ns)
 	}
-	if err := w.writable(e); err != nil {
+	if err := w.checkForm(e); err != nil {
 		return nil, err
 	}
 	if e.base.Series != nil {
-		if doc, err = e.base.Series.arrange(doc); err != nil {
+		if doc, err = e.base.Series.arrangeFields(doc); err != nil {
 			return nil, err
 		}
 	}
-	if err := w.check(e, nil, doc); err != nil {
+	if err := w.callCheck(e, nil, doc); err != nil {
 		return nil, err
 	}
-	if err := w.place(ns, nil, doc); err != nil {
+	if err := w.callPlaced(ns, nil, doc); err != nil {
 		return nil, err
 	}
 	next := &Record{ID: w.store.nextRecord(), Doc: doc}
-	if err := w.put(e, nil, next); err != nil {
+	if err := w.putRecord(e, nil, next); err != nil {
 		return next, err
 	}
-	w.note(Inserted, e.base, nil, doc, size, nil)
-	return next, w.trim(e, next)
+	w.noteEvent(Inserted, e.base, nil, doc, size, nil)
+	return next, w.trimCapped(e, next)
 }
 
-// Replace stores doc in place of old, which must be a record that the writer
-// has now. It is an error when the _id would change.
+// Replace stores doc in place of old, which must be a record that the writer has now. It is an error if the _id would
+// change.
 func (w *Writer) Replace(ns Namespace, old *Record, doc bson.D) (*Record, error) {
 	return w.replace(Replaced, ns, old, doc, nil)
 }
 
-// Update is Replace for a document that is old's with changes, which is told
-// from another document in the history only, by how it was changed.
+// Update is Replace for a document that is old's with changes. The history has another kind of event for it, and how
+// describes the changes there.
 func (w *Writer) Update(ns Namespace, old *Record, doc bson.D, how Description) (*Record, error) {
 	return w.replace(Updated, ns, old, doc, how)
 }
@@ -166,31 +168,34 @@ func (w *Writer) replace(kind string, ns Namespace, old *Record, doc bson.D, how
 			"Performing an update on the path '_id' would modify the immutable field '_id'")
 	}
 	next := &Record{ID: old.ID, Doc: doc}
-	e := w.edit(ns)
-	if err := w.writable(e); err != nil {
+	// A check is asked before unique keys are, so that its error comes first, as on a server.
+	e := w.findEdit(ns)
+	if err := w.checkForm(e); err != nil {
 		return nil, err
 	}
-	if err := w.check(e, old.Doc, doc); err != nil {
+	if err := w.callCheck(e, old.Doc, doc); err != nil {
 		return nil, err
 	}
-	if err := w.place(ns, old.Doc, doc); err != nil {
+	if err := w.callPlaced(ns, old.Doc, doc); err != nil {
 		return nil, err
 	}
-	if err := w.put(e, old, next); err != nil {
+	if err := w.putRecord(e, old, next); err != nil {
 		return next, err
 	}
-	w.note(kind, e.base, old.Doc, doc, size, how)
+	w.noteEvent(kind, e.base, old.Doc, doc, size, how)
 	return next, nil
 }
 
-func (w *Writer) check(e *collEdit, old, next bson.D) error {
+// callCheck calls the collection's check, unless the command bypasses it.
+func (w *Writer) callCheck(e *collEdit, old, next bson.D) error {
 	if e.base.Check == nil || w.Unchecked {
 		return nil
 	}
 	return e.base.Check(&w.watch, old, next)
 }
 
-func (w *Writer) place(ns Namespace, old, next bson.D) error {
+// callPlaced calls Placed if it is set.
+func (w *Writer) callPlaced(ns Namespace, old, next bson.D) error {
 	if w.Placed == nil {
 		return nil
 	}
@@ -199,24 +204,25 @@ func (w *Writer) place(ns Namespace, old, next bson.D) error {
 
 // Delete removes old, which must be a record that the writer has now.
 func (w *Writer) Delete(ns Namespace, old *Record) error {
-	e := w.edit(ns)
-	if err := w.writable(e); err != nil {
+	e := w.findEdit(ns)
+	if err := w.checkForm(e); err != nil {
 		return err
 	}
-	if err := w.put(e, old, nil); err != nil {
+	if err := w.putRecord(e, old, nil); err != nil {
 		return err
 	}
-	w.note(Deleted, e.base, old.Doc, nil, bsonval.Size(old.Doc), nil)
+	w.noteEvent(Deleted, e.base, old.Doc, nil, bsonval.Size(old.Doc), nil)
 	return nil
 }
 
-// put turns old into next, either of which may be nil. It does all or nothing.
-func (w *Writer) put(e *collEdit, old, next *Record) error {
-	list, err := e.changes(old, next)
+// putRecord turns old into next, either of which may be nil. It does all or nothing: first it computes and checks, and
+// then it changes.
+func (w *Writer) putRecord(e *collEdit, old, next *Record) error {
+	list, err := e.computeChanges(old, next)
 	if err != nil {
 		return err
 	}
-	if err := w.store.claim(w, e, list, old, next); err != nil {
+	if err := w.store.claimChange(w, e, list, old, next); err != nil {
 		return err
 	}
 	if next != nil {
@@ -225,16 +231,16 @@ func (w *Writer) put(e *collEdit, old, next *Record) error {
 		}
 	}
 	if w.txn != nil {
-		w.txn.note(e, list, old, next)
+		w.txn.noteChange(e, list, old, next)
 	}
-	e.unlink(list, old)
-	e.link(list, old, next)
+	e.unlinkKeys(list, old)
+	e.linkRecord(list, old, next)
 	return nil
 }
 
 // Record returns the record of that id as the writer has it now.
 func (w *Writer) Record(ns Namespace, id int64) (*Record, bool) {
-	e := w.edit(ns)
+	e := w.findEdit(ns)
 	if e == nil {
 		return nil, false
 	}
