@@ -11,8 +11,8 @@
 //	model/design      a model with growth and costs, without a server
 //	model/modeltest   tests of models: costs, indexes, crashes, races
 //	mongotest         an in-memory MongoDB for tests, with or without models
-//	relate            references: parent, child, two-way, many-to-many, rules of deletion
-//	denorm            copies, counters, buckets, index tables, histories and other data
+//	relate/…          references: parent, child, two-way, many-to-many, rules of deletion
+//	denorm/…          copies, counters, buckets, index tables, histories and other data
 //	                  that is stored more than once
 //	paths             trees and graphs
 //	geohash           geohash keys; geohash/geofield stores and searches them

@@ -10,6 +10,12 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/eventlog"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -24,11 +30,11 @@ type (
 		Email string `bson:"email,omitempty"`
 	}
 	keyedEvent struct {
-		ID    string             `bson:"_id"`
-		At    time.Time          `bson:"at"`
-		Site  string             `bson:"site"`
-		N     int64              `bson:"n"`
-		State *denorm.RollupMark `bson:"state,omitempty"`
+		ID    string       `bson:"_id"`
+		At    time.Time    `bson:"at"`
+		Site  string       `bson:"site"`
+		N     int64        `bson:"n"`
+		State *rollup.Mark `bson:"state,omitempty"`
 	}
 	keyedItem struct {
 		V int64 `bson:"v"`
@@ -37,22 +43,22 @@ type (
 
 var (
 	keyedUsers = model.NewCollection[keyedUser, string]("users")
-	keyedMails = denorm.NewIndexTable(keyedUsers, "email", "users.email", denorm.IndexTableSpec{Unique: true})
-	keyedDays  = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("days"),
-		denorm.UniqueSpec{Period: denorm.Daily})
-	keyedMonths = denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("months"),
-		denorm.UniqueSpec{Period: denorm.Monthly})
-	keyedStock = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"),
-		denorm.SlotsSpec{Slots: 2, Stock: true})
-	keyedMail = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, keyedItem], string]("mail"),
-		denorm.BucketSpec{Max: 2})
-	keyedLog = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, keyedItem], string]("log"),
-		denorm.EventLogSpec[string, keyedItem, int64]{
+	keyedMails = indextable.New(keyedUsers, "email", "users.email", indextable.Spec{Unique: true})
+	keyedDays  = uniquecount.New(model.NewCollection[uniquecount.Doc[string, string], string]("days"),
+		uniquecount.Spec{Period: denorm.Daily})
+	keyedMonths = uniquecount.New(model.NewCollection[uniquecount.Doc[string, string], string]("months"),
+		uniquecount.Spec{Period: denorm.Monthly})
+	keyedStock = slots.New(model.NewCollection[slots.Doc[string], string]("stock"),
+		slots.Spec{Slots: 2, Stock: true})
+	keyedMail = bucket.New(model.NewCollection[bucket.Doc[string, keyedItem], string]("mail"),
+		bucket.Spec{Max: 2})
+	keyedLog = eventlog.New(model.NewCollection[eventlog.Commit[string, keyedItem], string]("log"),
+		eventlog.Spec[string, keyedItem, int64]{
 			Fold: func(sum int64, e keyedItem) (int64, error) { return sum + e.V, nil },
 		})
 	keyedEvents = model.NewCollection[keyedEvent, string]("hits")
-	keyedBins   = denorm.NewRollup(keyedEvents, model.NewCollection[denorm.RollupDoc[string, int64], string]("bins"),
-		denorm.RollupSpec{
+	keyedBins   = rollup.New(keyedEvents, model.NewCollection[rollup.Doc[string, int64], string]("bins"),
+		rollup.Spec{
 			Time: "at", By: []string{"site"}, Sums: []string{"n"},
 			Bins: []denorm.Period{denorm.Hourly, denorm.Daily},
 			Mark: "state",
@@ -81,7 +87,7 @@ func keyedLives() []keyedLife {
 			if _, _, err := other.Run(t.Context(), db); !errors.Is(err, model.ErrTaken) {
 				t.Errorf("a second document of the tenant has the value: %v", err)
 			}
-			keyedWant(t, db, keyedMails.Lookup("same@mail"), func(e denorm.IndexEntry[string]) any {
+			keyedWant(t, db, keyedMails.Lookup("same@mail"), func(e indextable.Entry[string]) any {
 				v, _ := e.Value.StringValueOK()
 				return e.ID + " " + v
 			}, name+" same@mail")
@@ -97,10 +103,10 @@ func keyedLives() []keyedLife {
 				}))
 			keyedRun(t, db, model.NewPlan(keyedDays.Visit("site", "me", keyedTime)))
 			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}),
-				func(d denorm.UniqueDoc[string, string]) any { return d.ID },
+				func(d uniquecount.Doc[string, string]) any { return d.ID },
 				"site#2026-11-29#me", "site#2026-11-29#you")
 			keyedWant(t, db, keyedDays.Visits("site", time.Time{}, time.Time{}).After("site#2026-11-29#me"),
-				func(d denorm.UniqueDoc[string, string]) any { return d.ID },
+				func(d uniquecount.Doc[string, string]) any { return d.ID },
 				"site#2026-11-29#you")
 			keyedRun(t, db, keyedDays.Rollup(keyedMonths, keyedTime.AddDate(0, 0, -1), keyedTime.AddDate(0, 0, 1)))
 			if n, err := keyedMonths.Count("site", time.Time{}, time.Time{}).
@@ -108,7 +114,7 @@ func keyedLives() []keyedLife {
 				t.Errorf("the month counts %v, %v", n, err)
 			}
 			keyedWant(t, db, keyedMonths.Seen("site", "you", keyedTime),
-				func(d denorm.UniqueDoc[string, string]) any { return d.ID }, "site#2026-11#you")
+				func(d uniquecount.Doc[string, string]) any { return d.ID }, "site#2026-11#you")
 		}},
 		{"Slots", keyedStock, "stock", 8, func(t *testing.T, db model.DB, name string) {
 			for range 4 {
@@ -126,7 +132,7 @@ func keyedLives() []keyedLife {
 			for v := range int64(5) {
 				keyedChange(t, db, keyedMail.Append("box", keyedItem{v}))
 			}
-			keyedWant(t, db, keyedMail.Newest("box"), func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID },
+			keyedWant(t, db, keyedMail.Newest("box"), func(b bucket.Doc[string, keyedItem]) any { return b.ID },
 				"box#0000000002", "box#0000000001", "box#0000000000")
 			first, err := keyedMail.Newest("box").Limited(2).Page(t.Context(), db, "")
 			if err != nil || len(first.Docs) != 2 || first.Docs[1].ID != "box#0000000001" {
@@ -137,7 +143,7 @@ func keyedLives() []keyedLife {
 				t.Errorf("second page %v, %v", second, err)
 			}
 			keyedWant(t, db, keyedMail.Page("box", 1),
-				func(b denorm.BucketDoc[string, keyedItem]) any { return b.ID }, "box#0000000001")
+				func(b bucket.Doc[string, keyedItem]) any { return b.ID }, "box#0000000001")
 		}},
 		{"EventLog", keyedLog, "log", 2, func(t *testing.T, db model.DB, name string) {
 			keyedChange(t, db, keyedLog.Append("cart", 0, keyedTime, []keyedItem{{1}, {2}}, bson.NewObjectID()))

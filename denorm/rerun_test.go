@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -30,9 +35,9 @@ type (
 		V     int64                        `bson:"v"`
 		N     int64                        `bson:"n"`
 		At    time.Time                    `bson:"at"`
-		Mark  *denorm.RollupMark           `bson:"mark,omitempty"`
-		Done  []denorm.Receipt             `bson:"done,omitempty"`
-		Box   denorm.Outgoing[folderEvent] `bson:"box,omitempty"`
+		Mark  *rollup.Mark                 `bson:"mark,omitempty"`
+		Done  []inbox.Receipt              `bson:"done,omitempty"`
+		Box   outbox.Outgoing[folderEvent] `bson:"box,omitempty"`
 	}
 	folderEvent struct {
 		Text string `bson:"text"`
@@ -43,18 +48,18 @@ var (
 	shelves = model.NewCollection[shelf, string]("shelves")
 	folders = model.NewCollection[folder, string]("folders")
 
-	shelfNames = denorm.NewCopy(shelves, folders, denorm.CopySpec{
-		KeyPath: "shelf", Fields: []denorm.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v",
+	shelfNames = copies.New(shelves, folders, copies.Spec{
+		KeyPath: "shelf", Fields: []copies.Field{{From: "name", To: "name"}}, Version: "v", VersionTo: "v",
 	})
-	shelfNumbers = denorm.NewCounter(folders, "shelf", shelves, denorm.CounterSpec{Count: "n"})
+	shelfNumbers = counter.New(folders, "shelf", shelves, counter.Spec{Count: "n"})
 	folderStore  = model.NewStore(model.New("shelves", shelfNumbers), folders)
-	folderDays   = denorm.NewRollup(folders,
-		model.NewCollection[denorm.RollupDoc[string, int64], string]("folderDays"), denorm.RollupSpec{
+	folderDays   = rollup.New(folders,
+		model.NewCollection[rollup.Doc[string, int64], string]("folderDays"), rollup.Spec{
 			Time: "at", By: []string{"shelf"}, Sums: []string{"n"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
 		})
-	folderInbox   = denorm.NewInbox(folders, "done", denorm.InboxSpec{Keep: 10})
-	folderEvents  = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{})
-	folderCreates = denorm.NewOutbox[folderEvent](folders, "box", denorm.OutboxSpec{Create: true})
+	folderInbox   = inbox.New(folders, "done", inbox.Spec{Keep: 10})
+	folderEvents  = outbox.New[folderEvent](folders, "box", outbox.Spec{})
+	folderCreates = outbox.New[folderEvent](folders, "box", outbox.Spec{Create: true})
 )
 
 // rerunCases are actions that tell whether they ran before, by a token or by the document that they insert.

@@ -7,7 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/outlier"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -32,14 +35,14 @@ type (
 // Arrays with a bound, and counts that only their technique writes.
 func TestStoreOwners(t *testing.T) {
 	hosts := model.NewCollection[storeHost, string]("hosts")
-	buckets := model.NewCollection[denorm.BucketDoc[string, storeLine], string]("tails")
-	bucket := denorm.NewBucket(buckets, denorm.BucketSpec{Max: 3})
-	outlier := denorm.NewOutlier(hosts, "tail", bucket, denorm.OutlierSpec{Max: 1, Flag: "more"})
-	m := model.New("m", denorm.NewBounded(hosts, "lines", denorm.BoundedSpec{Max: 2}),
-		denorm.NewApproximate(hosts, "hits", 10), outlier)
+	buckets := model.NewCollection[bucket.Doc[string, storeLine], string]("tails")
+	pages := bucket.New(buckets, bucket.Spec{Max: 3})
+	tails := outlier.New(hosts, "tail", pages, outlier.Spec{Max: 1, Flag: "more"})
+	m := model.New("m", bounded.New(hosts, "lines", bounded.Spec{Max: 2}),
+		approximate.New(hosts, "hits", 10), tails)
 	store := model.NewStore(m, hosts)
 	testkit.WantDeclarationErrors(t,
-		testkit.Wrong("buckets", func() { model.NewStore(model.New("m", bucket), buckets) },
+		testkit.Wrong("buckets", func() { model.NewStore(model.New("m", pages), buckets) },
 			"Bucket", "NewStore of tails", "Bucket.Append"))
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		run := func(c model.ChangeOf[model.Stored[storeHost]], field string) {
@@ -59,13 +62,13 @@ func TestStoreOwners(t *testing.T) {
 		run(store.Set("a", bson.D{{Key: "hits", Value: int64(5)}}), "hits")
 		run(store.Set("a", bson.D{{Key: "name", Value: "n"}}), "")
 		for _, e := range []string{"x", "y"} {
-			if _, err := outlier.Append("a", storeLine{e}).Run(t.Context(), db); err != nil {
+			if _, err := tails.Append("a", storeLine{e}).Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
 		}
 		run(store.Delete("a"), "more")
 		run(store.Delete("b"), "")
-		overflow := denorm.BucketDoc[string, storeLine]{ID: "a#0000000009", Items: []storeLine{{"z"}}}
+		overflow := bucket.Doc[string, storeLine]{ID: "a#0000000009", Items: []storeLine{{"z"}}}
 		_, _, err := model.NewStore(m, buckets).Insert(overflow).Run(t.Context(), db)
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) ||
 			!strings.Contains(err.Error(), "Outlier.Append") {

@@ -8,13 +8,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/feed"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
+	"github.com/docmodel/docmodel/denorm/subset"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -87,47 +94,47 @@ func tuneVersions(tunes *model.Collection[tune, string]) *schema.Versions[tune, 
 func TestVersionsBesideTechniques(t *testing.T) {
 	testkit.Parallel(t)
 	lists := model.NewCollection[playlist, string]("playlists")
-	fields := func(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
+	fields := func(from, to string) []copies.Field { return []copies.Field{{From: from, To: to}} }
 	type collection = *model.Collection[tune, string]
 	for reason, c := range map[string]struct {
 		fits    bool
 		declare func(tunes collection)
 	}{
 		"a copy of a path that was another's": {declare: func(tunes collection) {
-			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("name", "name")})
+			copies.New(tunes, lists, copies.Spec{KeyPath: "tune", Fields: fields("name", "name")})
 		}},
 		"a copy of a path that was of another type": {declare: func(tunes collection) {
-			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("maker.name", "name")})
+			copies.New(tunes, lists, copies.Spec{KeyPath: "tune", Fields: fields("maker.name", "name")})
 		}},
 		"a copy of a path that always was": {fits: true, declare: func(tunes collection) {
-			denorm.NewCopy(tunes, lists, denorm.CopySpec{KeyPath: "tune", Fields: fields("year", "year")})
+			copies.New(tunes, lists, copies.Spec{KeyPath: "tune", Fields: fields("year", "year")})
 		}},
 		"a copy into a path that wasn't": {declare: func(tunes collection) {
-			denorm.NewCopy(lists, tunes, denorm.CopySpec{KeyPath: "album", Fields: fields("name", "name")})
+			copies.New(lists, tunes, copies.Spec{KeyPath: "album", Fields: fields("name", "name")})
 		}},
 		"a counter's reference": {declare: func(tunes collection) {
-			denorm.NewCounter(tunes, "album", lists, denorm.CounterSpec{Count: "count"})
+			counter.New(tunes, "album", lists, counter.Spec{Count: "count"})
 		}},
 		"a counter's parents": {declare: func(tunes collection) {
-			denorm.NewCounter(lists, "tune", tunes, denorm.CounterSpec{Count: "plays"})
+			counter.New(lists, "tune", tunes, counter.Spec{Count: "plays"})
 		}},
 		"a subset": {declare: func(tunes collection) {
-			denorm.NewSubset(tunes, "album", lists, "last", denorm.SubsetSpec{
+			subset.New(tunes, "album", lists, "last", subset.Spec{
 				By: bson.D{testkit.E("year", -1)}, Fields: []string{"name", "year"}, Max: 3,
 			})
 		}},
 		"a subset of whole documents": {declare: func(tunes collection) {
-			denorm.NewSubset(tunes, "label", lists, "whole",
-				denorm.SubsetSpec{By: bson.D{testkit.E("year", -1)}, Max: 3})
+			subset.New(tunes, "label", lists, "whole",
+				subset.Spec{By: bson.D{testkit.E("year", -1)}, Max: 3})
 		}},
 		"an index table": {
 			declare: func(tunes collection) {
-				denorm.NewIndexTable(tunes, "name", "tunesByName", denorm.IndexTableSpec{})
+				indextable.New(tunes, "name", "tunesByName", indextable.Spec{})
 			},
 		},
-		"an inverted list": {declare: func(tunes collection) { denorm.NewInverted(tunes, "tunesBy", "words") }},
+		"an inverted list": {declare: func(tunes collection) { inverted.New(tunes, "tunesBy", "words") }},
 		"a bounded list": {
-			declare: func(tunes collection) { denorm.NewBounded(tunes, "list", denorm.BoundedSpec{Max: 3}) },
+			declare: func(tunes collection) { bounded.New(tunes, "list", bounded.Spec{Max: 3}) },
 		},
 	} {
 		for _, first := range []string{"the technique", "the versions"} {
@@ -161,9 +168,9 @@ func TestCopyOfVersions(t *testing.T) {
 	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	versions := tuneVersions(tunes)
-	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
+	years := copies.New(tunes, lists, copies.Spec{
 		KeyPath: "tune",
-		Fields:  []denorm.Field{{From: "year", To: "year"}},
+		Fields:  []copies.Field{{From: "year", To: "year"}},
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
@@ -196,15 +203,15 @@ func TestCopyOfVersions(t *testing.T) {
 func TestTechniquesReadVersions(t *testing.T) {
 	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
-	years := denorm.NewCopy(tunes, lists, denorm.CopySpec{
+	years := copies.New(tunes, lists, copies.Spec{
 		KeyPath: "tune",
-		Fields:  []denorm.Field{{From: "year", To: "year"}},
+		Fields:  []copies.Field{{From: "year", To: "year"}},
 	})
-	labelled := denorm.NewCounter(tunes, "label", lists, denorm.CounterSpec{Count: "count"})
-	byYear := denorm.NewIndexTable(tunes, "year", "tunesByYear", denorm.IndexTableSpec{})
+	labelled := counter.New(tunes, "label", lists, counter.Spec{Count: "count"})
+	byYear := indextable.New(tunes, "year", "tunesByYear", indextable.Spec{})
 	byYearStore := model.NewStore(model.New("tunes", byYear), tunes)
-	last := denorm.NewBounded(tunes, "notes", denorm.BoundedSpec{Max: 3, Create: true})
-	labels := relate.NewParentRef(tunes, "label", lists, relate.ParentRefSpec{})
+	last := bounded.New(tunes, "notes", bounded.Spec{Max: 3, Create: true})
+	labels := parentref.New(tunes, "label", lists, parentref.Spec{})
 	versions := tuneVersions(tunes)
 	listsOf := model.NewStore(model.New("years", years, versions), lists)
 	revised := model.NewStore(model.New("revised",
@@ -274,18 +281,18 @@ func TestVersionsOfParts(t *testing.T) {
 	testkit.Parallel(t)
 	tunes, lists := newTunes(), model.NewCollection[playlist, string]("playlists")
 	tuneVersions(tunes)
-	rows := denorm.NewWideRow(tunes, lists, denorm.WideRowSpec{
+	rows := widerow.New(tunes, lists, widerow.Spec{
 		LeftRows: "tune_rows", RightRows: "list_rows", LeftCopies: []string{"year"},
 	})
-	names := denorm.NewFeed(tunes, "names", tune{ID: "s", Name: "Solar"},
-		func(c denorm.FeedChange[tune, string]) model.Plan {
+	names := feed.New(tunes, "names", tune{ID: "s", Name: "Solar"},
+		func(c feed.Change[tune, string]) model.Plan {
 			if c.Doc == nil {
 				return model.Plan{}
 			}
 			return model.NewPlan(lists.Update(c.ID, bson.D{testkit.E("$set", bson.D{testkit.E("name", c.Doc.Name)})}))
-		}, denorm.FeedSpec{})
+		}, feed.Spec{})
 	now := tune{ID: "t", Label: "l", Name: "Take Five", Year: 1959}
-	if plan := names.Plan(denorm.FeedChange[tune, string]{
+	if plan := names.Plan(feed.Change[tune, string]{
 		Kind: model.Inserted, ID: "t", Doc: &now,
 	}); !strings.Contains(plan.String(), "Take Five") {
 		t.Errorf("the plan of a change is %v", plan)
@@ -295,7 +302,7 @@ func TestVersionsOfParts(t *testing.T) {
 		if _, err := rows.Link("t", "p", time.UnixMilli(7), bson.NewObjectID()).Run(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
-		var row struct{ Cols []denorm.RowColumn[string] }
+		var row struct{ Cols []widerow.Column[string] }
 		if err := db.Collection("list_rows").FindOne(t.Context(), bson.D{}).
 			Decode(&row); err != nil || len(row.Cols) != 1 {
 			t.Fatalf("%+v, %v", row, err)

@@ -4,10 +4,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/indextable"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -46,19 +49,19 @@ func TestAuditOrder(t *testing.T) {
 	}
 	bands, members := model.NewCollection[band, string]("bands"), model.NewCollection[member, string]("members")
 	labels := model.NewCollection[bson.D, string]("labels")
-	count := denorm.NewCounter(members, "band", bands, denorm.CounterSpec{Count: "n"})
-	names := denorm.NewCopy(bands, members, denorm.CopySpec{
+	count := counter.New(members, "band", bands, counter.Spec{Count: "n"})
+	names := copies.New(bands, members, copies.Spec{
 		KeyPath: "band",
-		Fields:  []denorm.Field{{From: "name", To: "bandName"}},
+		Fields:  []copies.Field{{From: "name", To: "bandName"}},
 	})
-	dangling := func(spec relate.DanglingSpec) model.Technique {
-		return relate.NewDangling(members, "band", bands, spec)
+	withDangling := func(spec dangling.Spec) model.Technique {
+		return dangling.New(members, "band", bands, spec)
 	}
-	unlabelled := relate.NewDangling(bands, "label", labels, relate.DanglingSpec{Repair: relate.DeleteReferrers})
-	elsewhere := relate.NewDangling(members, "band", labels, relate.DanglingSpec{Repair: relate.DetachIDs})
-	hits := denorm.NewBounded(bands, "hits", denorm.BoundedSpec{Max: 3})
-	byHit := denorm.NewIndexTable(bands, "hits", "byHit", denorm.IndexTableSpec{})
-	famous := denorm.NewCounter(members, "band", bands, denorm.CounterSpec{
+	unlabelled := dangling.New(bands, "label", labels, dangling.Spec{Repair: dangling.DeleteReferrers})
+	elsewhere := dangling.New(members, "band", labels, dangling.Spec{Repair: dangling.DetachIDs})
+	hits := bounded.New(bands, "hits", bounded.Spec{Max: 3})
+	byHit := indextable.New(bands, "hits", "byHit", indextable.Spec{})
+	famous := counter.New(members, "band", bands, counter.Spec{
 		Count: "n", Where: bson.D{{Key: "bandName", Value: "Famous"}},
 	})
 	for _, test := range []struct {
@@ -68,30 +71,30 @@ func TestAuditOrder(t *testing.T) {
 	}{
 		{
 			reason:     "a mended reference",
-			techniques: []model.Technique{count, names, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})},
+			techniques: []model.Technique{count, names, withDangling(dangling.Spec{Repair: dangling.DetachIDs})},
 			want:       []int{2, 0, 1},
 		},
 		{
 			reason:     "a replaced reference",
-			techniques: []model.Technique{names, dangling(relate.DanglingSpec{ReplaceBy: "none"}), count},
+			techniques: []model.Technique{names, withDangling(dangling.Spec{ReplaceBy: "none"}), count},
 			want:       []int{1, 0, 2},
 		},
 		{
 			reason:     "deleted documents",
-			techniques: []model.Technique{count, dangling(relate.DanglingSpec{Repair: relate.DeleteReferrers}), names},
+			techniques: []model.Technique{count, withDangling(dangling.Spec{Repair: dangling.DeleteReferrers}), names},
 			want:       []int{1, 0, 2},
 		},
-		{"nothing is mended", []model.Technique{count, dangling(relate.DanglingSpec{}), names}, []int{0, 1, 2}},
+		{"nothing is mended", []model.Technique{count, withDangling(dangling.Spec{}), names}, []int{0, 1, 2}},
 		{
 			reason:     "documents that others lead to",
-			techniques: []model.Technique{byHit, dangling(relate.DanglingSpec{Repair: relate.DetachIDs}), unlabelled},
+			techniques: []model.Technique{byHit, withDangling(dangling.Spec{Repair: dangling.DetachIDs}), unlabelled},
 			want:       []int{2, 0, 1},
 		},
 		{"an array that is cut", []model.Technique{byHit, names, hits}, []int{1, 2, 0}},
 		{"what a condition asks for", []model.Technique{famous, names}, []int{1, 0}},
 		{
 			reason:     "a circle",
-			techniques: []model.Technique{count, elsewhere, dangling(relate.DanglingSpec{Repair: relate.DetachIDs})},
+			techniques: []model.Technique{count, elsewhere, withDangling(dangling.Spec{Repair: dangling.DetachIDs})},
 			want:       []int{1, 2, 0},
 		},
 		{"nothing in common", []model.Technique{names, hits}, []int{0, 1}},

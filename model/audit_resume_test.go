@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/mongotest"
@@ -19,7 +19,7 @@ func TestAuditResumes(t *testing.T) {
 	enough := errors.New("enough")
 	few := embed.NewEmbedded[bson.D](model.NewCollection[bson.D, int64]("songs"), "takes",
 		embed.EmbeddedSpec{Key: "no", Max: 1, Keep: embed.KeepFirst})
-	lastNotes := denorm.NewBounded(model.NewCollection[bson.D, string]("halls"), "notes", denorm.BoundedSpec{Max: 1})
+	lastNotes := bounded.New(model.NewCollection[bson.D, string]("halls"), "notes", bounded.Spec{Max: 1})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
@@ -38,7 +38,7 @@ func TestAuditResumes(t *testing.T) {
 		var bad *model.ValueError
 		_, err = atOnce(model.New("band", songCount, revisions)).Job().
 			Run(t.Context(), db, model.JobOptions{Checkpoint: "jobs"})
-		if !errors.As(err, &bad) || !strings.Contains(err.Error(), "denorm.Bounded: songs.tags") ||
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), "bounded.Bounded: songs.tags") ||
 			!strings.Contains(err.Error(), "delete the document {_id: 'audit: band'}") {
 			t.Errorf("the check is gone: %v", err)
 		}

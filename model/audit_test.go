@@ -10,12 +10,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -39,14 +42,14 @@ type (
 var (
 	singers   = model.NewCollection[singer, string]("singers")
 	songs     = model.NewCollection[song, int64]("songs")
-	sungBy    = relate.NewParentRef(songs, "singer", singers, relate.ParentRefSpec{})
-	songCount = denorm.NewCounter(songs, "singer", singers, denorm.CounterSpec{Count: "songs"})
-	songNames = denorm.NewCopy(singers, songs, denorm.CopySpec{
+	sungBy    = parentref.New(songs, "singer", singers, parentref.Spec{})
+	songCount = counter.New(songs, "singer", singers, counter.Spec{Count: "songs"})
+	songNames = copies.New(singers, songs, copies.Spec{
 		KeyPath: "singer",
-		Fields:  []denorm.Field{{From: "name", To: "singerName"}},
+		Fields:  []copies.Field{{From: "name", To: "singerName"}},
 	})
-	lastTags  = denorm.NewBounded(songs, "tags", denorm.BoundedSpec{Max: 2})
-	unsung    = relate.NewDangling(songs, "singer", singers, relate.DanglingSpec{Repair: relate.DetachIDs})
+	lastTags  = bounded.New(songs, "tags", bounded.Spec{Max: 2})
+	unsung    = dangling.New(songs, "singer", singers, dangling.Spec{Repair: dangling.DetachIDs})
 	revisions = embed.NewVersioned(singers, embed.VersionedSpec{Uncounted: []string{"songs", "name"}})
 
 	choir = model.New("choir", sungBy, unsung, songCount, songNames, lastTags, revisions)
@@ -110,7 +113,7 @@ func foundBy(t *testing.T, db *mongo.Database, a model.Audit) string {
 
 // Every check of every technique finds, and one job mends.
 func TestAudit(t *testing.T) {
-	const all = "map[denorm.Bounded:4 denorm.Copy:8 denorm.Counter:6 embed.Versioned:1 relate.Dangling:4]"
+	const all = "map[bounded.Bounded:4 copies.Copy:8 counter.Counter:6 embed.Versioned:1 dangling.Dangling:4]"
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
@@ -169,18 +172,18 @@ func TestAuditCut(t *testing.T) {
 
 // What no write can mend is left, and named. The rest is mended.
 func TestAuditLeaves(t *testing.T) {
-	told := model.New("told", relate.NewDangling(songs, "singer", singers, relate.DanglingSpec{}), lastTags)
+	told := model.New("told", dangling.New(songs, "singer", singers, dangling.Spec{}), lastTags)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 20); err != nil {
 			t.Fatal(err)
 		}
 		_, err := atOnce(told).Job().Run(t.Context(), db, model.JobOptions{})
 		var left *model.LeftError
-		if !errors.As(err, &left) || left.Left != 2 || left.Findings[0].Technique != "relate.Dangling" ||
+		if !errors.As(err, &left) || left.Left != 2 || left.Findings[0].Technique != "dangling.Dangling" ||
 			!strings.Contains(err.Error(), "audit: told") {
 			t.Fatalf("%v", err)
 		}
-		if got := foundBy(t, db, atOnce(told)); got != "map[relate.Dangling:2]" {
+		if got := foundBy(t, db, atOnce(told)); got != "map[dangling.Dangling:2]" {
 			t.Errorf("then found %s", got)
 		}
 	})

@@ -72,7 +72,7 @@ type Finding struct {
 	Problem    string
 	Since      time.Time // when the problem began; zero if unknown
 	Detail     bson.Raw  // data from the check; each check has its own fields
-	Technique  string    // type of the technique, such as denorm.Counter; "" outside an Audit
+	Technique  string    // type of the technique, such as counter.Counter; "" outside an Audit
 }
 
 // String returns the collection, the document's _id if there is one, and the problem, on

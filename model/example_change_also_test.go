@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -29,8 +29,8 @@ var (
 	threads  = model.NewCollection[commented, string]("threads")
 	authors  = model.NewCollection[commented, string]("authors")
 
-	onThread = denorm.NewCounter(comments, "thread", threads, denorm.CounterSpec{Count: "comments"})
-	byAuthor = denorm.NewCounter(comments, "author", authors, denorm.CounterSpec{Count: "comments"})
+	onThread = counter.New(comments, "thread", threads, counter.Spec{Count: "comments"})
+	byAuthor = counter.New(comments, "author", authors, counter.Spec{Count: "comments"})
 
 	commentStore = model.NewStore(model.New("threads", onThread, byAuthor), comments)
 )

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -29,10 +30,10 @@ var (
 	stables = model.NewCollection[stable, string]("stables")
 	horses  = model.NewCollection[horse, string]("horses")
 	ranch   = model.New("ranch",
-		denorm.NewCounter(horses, "stable", stables, denorm.CounterSpec{Count: "horses"}),
-		denorm.NewCopy(stables, horses, denorm.CopySpec{
+		counter.New(horses, "stable", stables, counter.Spec{Count: "horses"}),
+		copies.New(stables, horses, copies.Spec{
 			KeyPath: "stable",
-			Fields:  []denorm.Field{{From: "name", To: "door"}},
+			Fields:  []copies.Field{{From: "name", To: "door"}},
 		}),
 	)
 )
@@ -63,8 +64,8 @@ func ExampleModel_Audit() {
 	fmt.Println(n, err)
 
 	// Output:
-	// denorm.Counter stables 's': stores {horses: Long('5')}, but its children make {horses: 1} <nil>
-	// denorm.Copy horses 'dun': copies {door: 'Nord'} from 'n', which has {door: 'North'} <nil>
+	// counter.Counter stables 's': stores {horses: Long('5')}, but its children make {horses: 1} <nil>
+	// copies.Copy horses 'dun': copies {door: 'Nord'} from 'n', which has {door: 'North'} <nil>
 	// 2 true <nil>
 	// 1 <nil>
 }

@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/indextable"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -32,11 +34,11 @@ type title struct {
 var (
 	imprints    = model.NewCollection[imprint, string]("publishers")
 	titles      = model.NewCollection[title, bson.ObjectID]("books")
-	publishedBy = relate.NewParentRef(titles, "publisher.id", imprints, relate.ParentRefSpec{})
-	theirNames  = denorm.NewCopy(imprints, titles, denorm.CopySpec{
-		KeyPath: "publisher.id", Fields: []denorm.Field{{From: "name", To: "publisher.name"}}})
-	countBooks = denorm.NewCounter(titles, "publisher.id", imprints, denorm.CounterSpec{Count: "books"})
-	byISBN     = denorm.NewIndexTable(titles, "isbn", "bookByISBN", denorm.IndexTableSpec{Unique: true})
+	publishedBy = parentref.New(titles, "publisher.id", imprints, parentref.Spec{})
+	theirNames  = copies.New(imprints, titles, copies.Spec{
+		KeyPath: "publisher.id", Fields: []copies.Field{{From: "name", To: "publisher.name"}}})
+	countBooks = counter.New(titles, "publisher.id", imprints, counter.Spec{Count: "books"})
+	byISBN     = indextable.New(titles, "isbn", "bookByISBN", indextable.Spec{Unique: true})
 )
 
 // It is made of the declarations alone: no command is sent.

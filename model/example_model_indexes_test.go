@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -32,12 +34,12 @@ type (
 var (
 	probes   = model.NewCollection[probe, string]("probes")
 	readings = model.NewCollection[reading, bson.ObjectID]("readings")
-	ofProbe  = relate.NewParentRef(readings, "probe", probes, relate.ParentRefSpec{By: "at"})
-	siteOfIt = denorm.NewCopy(probes, readings, denorm.CopySpec{
+	ofProbe  = parentref.New(readings, "probe", probes, parentref.Spec{By: "at"})
+	siteOfIt = copies.New(probes, readings, copies.Spec{
 		KeyPath: "probe",
-		Fields:  []denorm.Field{{From: "site", To: "site"}},
+		Fields:  []copies.Field{{From: "site", To: "site"}},
 	})
-	deletion   = relate.NewOnDelete(probes, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofProbe}})
+	deletion   = ondelete.New(probes, ondelete.Spec{Cascade: []relate.Referrer{ofProbe}})
 	allIndexes = model.New("lab", ofProbe, siteOfIt, deletion).Indexes()
 )
 

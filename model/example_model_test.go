@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -32,7 +32,7 @@ type (
 var (
 	halls    = model.NewCollection[hall, string]("halls")
 	exhibits = model.NewCollection[exhibit, string]("exhibits")
-	hangsIn  = relate.NewParentRef(exhibits, "hall", halls, relate.ParentRefSpec{})
+	hangsIn  = parentref.New(exhibits, "hall", halls, parentref.Spec{})
 	labels   = embed.NewEmbedded[exhibitLabel](exhibits, "labels", embed.EmbeddedSpec{Key: "language", Max: 9})
 	byName   = model.NewIndex("halls", bson.D{{Key: "name", Value: 1}})
 

@@ -3,10 +3,10 @@ package model_test
 import (
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 )
 
 // A garage is at a street, whose name it shows. Its version guards it: of two people who change it at once, one reads
@@ -29,15 +29,15 @@ var (
 	garages = model.NewCollection[garage, string]("garages")
 
 	changes = embed.NewVersioned(garages, embed.VersionedSpec{})
-	places  = relate.NewParentRef(garages, "street", streets, relate.ParentRefSpec{CountUp: "version"})
-	signs   = denorm.NewCopy(streets, garages, denorm.CopySpec{
-		KeyPath: "street", Fields: []denorm.Field{{From: "name", To: "sign"}}, CountUp: "version",
+	places  = parentref.New(garages, "street", streets, parentref.Spec{CountUp: "version"})
+	signs   = copies.New(streets, garages, copies.Spec{
+		KeyPath: "street", Fields: []copies.Field{{From: "name", To: "sign"}}, CountUp: "version",
 	})
 
 	// A copy that was forgotten to count the version up.
-	careless = denorm.NewCopy(streets, garages, denorm.CopySpec{
+	careless = copies.New(streets, garages, copies.Spec{
 		KeyPath: "street",
-		Fields:  []denorm.Field{{From: "name", To: "sign"}},
+		Fields:  []copies.Field{{From: "name", To: "sign"}},
 	})
 )
 
@@ -53,7 +53,7 @@ func ExampleNew() {
 	// Output:
 	// city [garages streets] 3
 	// db.garages.createIndex({street: 1, _id: -1})
-	// docmodel: denorm.Copy writes garages.street, denorm.Copy owns garages.sign without increasing version, the version by which embed.Versioned detects stale writes
+	// docmodel: copies.Copy writes garages.street, copies.Copy owns garages.sign without increasing version, the version by which embed.Versioned detects stale writes
 	// 	at New of "city"
-	// 	remedy: give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "street", "sign" for garages
+	// 	remedy: give CountUp in the specs that have it (Version for the source of a copies.Copy), or give the versioned technique Uncounted: "street", "sign" for garages
 }

@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -28,8 +29,8 @@ func ExampleStore() {
 	authors := model.NewCollection[Author, string]("authors")
 	posts := model.NewCollection[Post, string]("posts")
 	blog := model.New("blog",
-		denorm.NewCounter(posts, "author", authors, denorm.CounterSpec{Count: "posts"}),
-		denorm.NewCopy(authors, posts, denorm.CopySpec{KeyPath: "author", Fields: []denorm.Field{{From: "name", To: "by"}}}))
+		counter.New(posts, "author", authors, counter.Spec{Count: "posts"}),
+		copies.New(authors, posts, copies.Spec{KeyPath: "author", Fields: []copies.Field{{From: "name", To: "by"}}}))
 	writers, written := model.NewStore(blog, authors), model.NewStore(blog, posts)
 
 	ctx := context.Background()

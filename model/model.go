@@ -170,7 +170,7 @@ func (m *Model) compareVersions() {
 						strings.Join(past, ", "), f.Path, m.called(i)))
 				remedies = append(remedies, strings.Join(paths, ", ")+" for "+f.Collection)
 				if !has(all, Owns, f) {
-					counts = "give CountUp in the specs that have it (Version for the source of a denorm.Copy), or "
+					counts = "give CountUp in the specs that have it (Version for the source of a copies.Copy), or "
 				}
 			}
 		}
@@ -335,7 +335,7 @@ func isEntity(t Technique) bool {
 }
 
 // techniqueName returns the type of a technique without type arguments, for example
-// "denorm.Counter".
+// "counter.Counter".
 func techniqueName(t Technique) string {
 	if isEntity(t) {
 		return "model.Entity"

@@ -3,12 +3,14 @@ package model_test
 import (
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/bucket"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/schema"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -55,8 +57,8 @@ func zooVersions(c *model.Collection[zooAnimal, string]) *model.Collection[zooAn
 	return c
 }
 
-func zooBucket(c *model.Collection[denorm.BucketDoc[string, song], string]) model.Technique {
-	return denorm.NewBucket(c, denorm.BucketSpec{Max: 2})
+func zooBucket(c *model.Collection[bucket.Doc[string, song], string]) model.Technique {
+	return bucket.New(c, bucket.Spec{Max: 2})
 }
 
 // Two declarations of one collection that can't read each other's documents are refused, in
@@ -67,7 +69,7 @@ func TestNewRefusesDocs(t *testing.T) {
 	byJSON := model.NewCollectionWith[zooAnimal, string]("animals", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true},
 	})
-	pages := zooOf[denorm.BucketDoc[string, song]]("songPages")
+	pages := zooOf[bucket.Doc[string, song]]("songPages")
 	for _, test := range []struct {
 		reason, problem, remedy string
 		a, b                    model.Technique
@@ -77,17 +79,17 @@ func TestNewRefusesDocs(t *testing.T) {
 			problem: "declares animals with documents of type model_test.zooAnimal, but model.Entity with documents of type model_test.zooTicket",
 			remedy:  "one type",
 
-			a: relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}),
+			a: parentref.New(animals, "cage", cages, parentref.Spec{}),
 			b: model.Entity(zooOf[zooTicket]("animals")),
 		},
 		{"two types of parents", "declares cages with documents of type model_test.zooCage", "one type",
-			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}), model.Entity(zooOf[zooTicket]("cages"))},
+			parentref.New(animals, "cage", cages, parentref.Spec{}), model.Entity(zooOf[zooTicket]("cages"))},
 		{"types of one technique", "documents of type", "one type",
-			relate.NewDangling(zooOf[zooAnimal]("animals"), "cage", zooOf[zooEarly]("animals"),
-				relate.DanglingSpec{}), model.Entity(animals)},
+			dangling.New(zooOf[zooAnimal]("animals"), "cage", zooOf[zooEarly]("animals"),
+				dangling.Spec{}), model.Entity(animals)},
 		{"types of two techniques", "documents of type", "one type",
-			relate.NewParentRef(animals, "cage", cages, relate.ParentRefSpec{}),
-			relate.NewParentRef(zooOf[zooEarly]("animals"), "cage", cages, relate.ParentRefSpec{})},
+			parentref.New(animals, "cage", cages, parentref.Spec{}),
+			parentref.New(zooOf[zooEarly]("animals"), "cage", cages, parentref.Spec{})},
 		{"a type that isn't of the union", "documents of type", "one type",
 			model.Entity(zooOf[zooBeast]("beasts")), model.Entity(zooOf[zooTicket]("beasts"))},
 		{
@@ -99,15 +101,15 @@ func TestNewRefusesDocs(t *testing.T) {
 			problem: "declares any with _ids of type string, but model.Entity with _ids of type bson.ObjectID",
 			remedy:  "one type",
 
-			a: denorm.NewApproximate(zooOf[bson.D]("any"), "n", 2),
+			a: approximate.New(zooOf[bson.D]("any"), "n", 2),
 			b: model.Entity(model.NewCollection[bson.D, bson.ObjectID]("any")),
 		},
 		{"two names of one field", "by bson tags, but model.Entity with fields named by JSON tags", "same CollectionOptions",
-			denorm.NewApproximate(zooOf[zooAnimal]("animals"), "n", 2), model.Entity(byJSON)},
+			approximate.New(zooOf[zooAnimal]("animals"), "n", 2), model.Entity(byJSON)},
 		{"versions of one value", "with versions, but", "one Collection value",
 			model.Entity(zooVersions(zooOf[zooAnimal]("animals"))), model.Entity(animals)},
 		{"keys of one value", "with _ids made of keys, but", "one Collection value",
-			zooBucket(zooOf[denorm.BucketDoc[string, song]]("songPages")), model.Entity(pages)},
+			zooBucket(zooOf[bucket.Doc[string, song]]("songPages")), model.Entity(pages)},
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			testkit.WantDeclarationErrors(t,
@@ -123,7 +125,7 @@ func TestNewPassesDocs(t *testing.T) {
 	animals, cages := zooOf[zooAnimal]("animals"), zooOf[zooCage]("cages")
 	of := embed.NewUnion[zooBeast]("kind", embed.Case[zooLion]("lion"), embed.Case[*zooCarp]("carp"))
 	beasts := model.NewCollectionWith[zooBeast, string]("beasts", of.Options())
-	pages := zooOf[denorm.BucketDoc[string, song]]("songPages")
+	pages := zooOf[bucket.Doc[string, song]]("songPages")
 	for reason, list := range map[string][]model.Technique{
 		"equal declarations": {model.Entity(animals), model.Entity(zooOf[zooAnimal]("animals"))},
 		"two names": {
@@ -134,12 +136,12 @@ func TestNewPassesDocs(t *testing.T) {
 		"a type and a pointer to it": {model.Entity(cages), model.Entity(zooOf[*zooCage]("cages"))},
 		"documents of any form": {
 			model.Entity(animals),
-			denorm.NewApproximate(zooOf[bson.D]("animals"), "n", 2),
+			approximate.New(zooOf[bson.D]("animals"), "n", 2),
 			model.Entity(model.NewCollection[bson.Raw, any]("animals")),
 		},
 		"values of a union": {
 			embed.NewKinds(beasts, of, embed.KindsSpec{}),
-			relate.NewParentRef(zooOf[zooLion]("beasts"), "cage", cages, relate.ParentRefSpec{}),
+			parentref.New(zooOf[zooLion]("beasts"), "cage", cages, parentref.Spec{}),
 			model.Entity(zooOf[zooCarp]("beasts")),
 		},
 		"an older version": {

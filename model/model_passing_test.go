@@ -29,12 +29,12 @@ func TestModelOnPassing(t *testing.T) {
 	}{
 		"an insert of a counted note": {
 			run:  func() error { return runWrite(t, db, diaryNotes.Insert(note{ID: "n"})) },
-			want: "denorm.Counter",
+			want: "counter.Counter",
 		},
 		"an insert of notes": {func() error {
 			_, err := diaryNotes.InsertMany([]note{{ID: "n"}}).Run(t.Context(), db)
 			return err
-		}, "relate.ParentRef"},
+		}, "parentref.ParentRef"},
 		"a deletion": {func() error { return runWrite(t, db, diaryNotes.Delete("n")) }, "a deletion passes by"},
 		"a replacement": {
 			run:  func() error { return runWrite(t, db, diaryNotes.Replace(note{ID: "n"})) },
@@ -42,24 +42,24 @@ func TestModelOnPassing(t *testing.T) {
 		},
 		"a copied field": {
 			run:  func() error { return runWrite(t, db, diaryNotes.Update("n", fields("by"))) },
-			want: "an update of by passes by denorm.Copy",
+			want: "an update of by passes by copies.Copy",
 		},
-		"a copied field, modified": {func() error { _, err := by.Run(t.Context(), db); return err }, "denorm.Copy"},
+		"a copied field, modified": {func() error { _, err := by.Run(t.Context(), db); return err }, "copies.Copy"},
 		"a removal": {
 			run:  func() error { _, err := removal.Run(t.Context(), db); return err },
 			want: "a deletion passes by",
 		},
 		"a reference": {
 			run:  func() error { return runWrite(t, db, diaryNotes.Update("n", fields("writer"))) },
-			want: "denorm.Copy, denorm.Counter, relate.ParentRef",
+			want: "copies.Copy, counter.Counter, parentref.ParentRef",
 		},
 		"the source of a copy": {
 			run:  func() error { return runWrite(t, db, writers.Update("ann", fields("name"))) },
-			want: "denorm.Copy",
+			want: "copies.Copy",
 		},
 		"a count": {
 			run:  func() error { return runWrite(t, db, writers.Unchecked().Update("ann", fields("notes"))) },
-			want: "denorm.Counter",
+			want: "counter.Counter",
 		},
 		"a new name": {func() error {
 			return runWrite(t, db,

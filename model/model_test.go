@@ -6,7 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/feed"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
@@ -15,6 +22,9 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -22,15 +32,15 @@ import (
 var (
 	anyShops  = model.NewCollection[bson.D, string]("shops")
 	anyWares  = model.NewCollection[bson.D, string]("wares")
-	wareInto  = relate.NewParentRef(anyWares, "shop", anyShops, relate.ParentRefSpec{})
-	wareCount = denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "wares"})
+	wareInto  = parentref.New(anyWares, "shop", anyShops, parentref.Spec{})
+	wareCount = counter.New(anyWares, "shop", anyShops, counter.Spec{Count: "wares"})
 	shopGuard = embed.NewVersioned(anyShops, embed.VersionedSpec{})
 	wareGuard = embed.NewVersioned(anyWares, embed.VersionedSpec{})
-	shopPast  = denorm.NewHistory(anyShops,
-		model.NewCollection[denorm.Revision[bson.D, string], denorm.RevisionID[string]]("shopsBefore"), denorm.HistorySpec{})
+	shopPast  = history.New(anyShops,
+		model.NewCollection[history.Revision[bson.D, string], history.RevisionID[string]]("shopsBefore"), history.Spec{})
 	shopNames = copyOfName("shop.name", "")
 	shopTree  = paths.NewMaterializedPath(anyShops, paths.MaterializedPathSpec{})
-	shopTable = denorm.NewIndexTable(anyShops, "name", "byName", denorm.IndexTableSpec{})
+	shopTable = indextable.New(anyShops, "name", "byName", indextable.Spec{})
 )
 
 type owner struct {
@@ -41,21 +51,21 @@ type owner struct {
 
 var (
 	anyOwners   = model.NewCollection[owner, string]("owners")
-	ownersPages = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, song], string]("pages"),
-		denorm.BucketSpec{Max: 9})
+	ownersPages = bucket.New(model.NewCollection[bucket.Doc[string, song], string]("pages"),
+		bucket.Spec{Max: 9})
 )
 
-func copyOfName(to, countUp string) *denorm.Copy[bson.D, string, string] {
-	return denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{
-		KeyPath: "shop.id", Fields: []denorm.Field{{From: "name", To: to}}, CountUp: countUp,
+func copyOfName(to, countUp string) *copies.Copy[bson.D, string, string] {
+	return copies.New(anyShops, anyWares, copies.Spec{
+		KeyPath: "shop.id", Fields: []copies.Field{{From: "name", To: to}}, CountUp: countUp,
 	})
 }
 
-func feedOf(name string) *denorm.Feed[bson.D, string] {
+func feedOf(name string) *feed.Feed[bson.D, string] {
 	sample := bson.D{{Key: "_id", Value: "s"}}
-	return denorm.NewFeed(anyShops, name, sample, func(denorm.FeedChange[bson.D, string]) model.Plan {
+	return feed.New(anyShops, name, sample, func(feed.Change[bson.D, string]) model.Plan {
 		return model.NewPlan(anyWares.Update("s", bson.D{{Key: "$set", Value: bson.D{{Key: "seen", Value: true}}}}))
-	}, denorm.FeedSpec{})
+	}, feed.Spec{})
 }
 
 // What can't hold together is refused in either order, with the two techniques, the path, and what to do.
@@ -78,42 +88,42 @@ func TestNewRefuses(t *testing.T) {
 	}{
 		{"twice", "given twice", "once", wareInto, wareInto},
 		{"two counters of one field", "both own shops.wares", "path of its own", wareCount,
-			denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "wares"})},
+			counter.New(anyWares, "seller", anyShops, counter.Spec{Count: "wares"})},
 		{
 			reason: "a part of what another owns", problem: "both own wares.shop.name.first", remedy: "path of its own",
 			a: shopNames, b: copyOfName("shop.name.first", ""),
 		},
-		{"a list that another derives", "only denorm.Subset may write shops.recent", "one technique",
-			denorm.NewSubset(anyWares, "shop", anyShops, "recent", denorm.SubsetSpec{
+		{"a list that another derives", "only subset.Subset may write shops.recent", "one technique",
+			subset.New(anyWares, "shop", anyShops, "recent", subset.Spec{
 				Max: 3, By: bson.D{{Key: "_id", Value: -1}}, Fields: []string{"name"},
 			}),
 			embed.NewEmbedded[bson.D](anyShops, "recent", embed.EmbeddedSpec{Key: "_id"})},
 		{
 			reason:  "a link of a tree",
-			problem: "relate.ParentRef writes shops.parent, but only paths.Tree may write shops.parent",
+			problem: "parentref.ParentRef writes shops.parent, but only paths.Tree may write shops.parent",
 			remedy:  "one technique", a: shopTree,
 
-			b: relate.NewParentRef(anyShops, "parent", anyShops, relate.ParentRefSpec{}),
+			b: parentref.New(anyShops, "parent", anyShops, parentref.Spec{}),
 		},
 		{
 			reason: "two trees in the same fields", problem: "both own shops.parent", remedy: "", a: shopTree,
 			b: paths.NewParentTree(anyShops, paths.TreeSpec{}),
 		},
 		{"a number and tokens", "both own shops.ops", "",
-			denorm.NewCounter(anyWares, "shop", anyShops, denorm.CounterSpec{Count: "ops"}),
+			counter.New(anyWares, "shop", anyShops, counter.Spec{Count: "ops"}),
 			embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops"})},
 		{"entries of two tables", `both own all documents of collection "byName"`, "a collection of its own", shopTable,
-			denorm.NewIndexTable(anyWares, "name", "byName", denorm.IndexTableSpec{})},
+			indextable.New(anyWares, "name", "byName", indextable.Spec{})},
 		{
 			reason:  "another's entries",
-			problem: "writes byName.shop, but all documents of that collection belong to denorm.IndexTable",
+			problem: "writes byName.shop, but all documents of that collection belong to indextable.IndexTable",
 			remedy:  "another collection", a: shopTable,
 
-			b: relate.NewParentRef(anyWares.Named("byName"), "shop", anyShops, relate.ParentRefSpec{}),
+			b: parentref.New(anyWares.Named("byName"), "shop", anyShops, parentref.Spec{}),
 		},
 		{
 			reason: "an outlier and its bucket", problem: "both own pages.", remedy: "leave one of them out", a: ownersPages,
-			b: denorm.NewOutlier(anyOwners, "items", ownersPages, denorm.OutlierSpec{Max: 2, Flag: "more"}),
+			b: outlier.New(anyOwners, "items", ownersPages, outlier.Spec{Max: 2, Flag: "more"}),
 		},
 		{"numbers of two sequences", `both own all documents of collection "counters"`, "of its own",
 			keys.NewSequence(anyShops, counters, keys.SequenceSpec{}),
@@ -124,33 +134,33 @@ func TestNewRefuses(t *testing.T) {
 		},
 		{
 			reason:  "a counter past a version",
-			problem: "denorm.Counter owns shops.wares without increasing version, the version by which embed.Versioned detects",
+			problem: "counter.Counter owns shops.wares without increasing version, the version by which embed.Versioned detects",
 			remedy:  "Uncounted", a: shopGuard, b: wareCount,
 		},
-		{"a copy past a version", "denorm.Copy", "CountUp", wareGuard, shopNames},
-		{"a copy that counts up another field", "denorm.Copy", "CountUp", wareGuard, copyOfName("shop.name", "revision")},
-		{"a reference past a version", "relate.ParentRef writes wares.shop", "CountUp", wareGuard, wareInto},
+		{"a copy past a version", "copies.Copy", "CountUp", wareGuard, shopNames},
+		{"a copy that counts up another field", "copies.Copy", "CountUp", wareGuard, copyOfName("shop.name", "revision")},
+		{"a reference past a version", "parentref.ParentRef writes wares.shop", "CountUp", wareGuard, wareInto},
 		{
 			reason: "elements past a version", problem: "embed.Embedded writes shops.list", remedy: "Uncounted", a: shopGuard,
 			b: embed.NewEmbedded[bson.D](anyShops, "list", embed.EmbeddedSpec{Key: "id"}),
 		},
 		{
 			reason:  "a guard by a history's version",
-			problem: "embed.Versioned increases shops.version, but only denorm.History may",
+			problem: "embed.Versioned increases shops.version, but only history.History may",
 			remedy:  "another version",
 			a:       shopPast,
 			b:       embed.NewVersioned(anyShops, embed.VersionedSpec{Tokens: "ops", Uncounted: []string{"revised"}}),
 		},
 		{
 			reason:  "a writer that counts a history's version up",
-			problem: "relate.ParentRef increases shops.version, but only denorm.History may",
+			problem: "parentref.ParentRef increases shops.version, but only history.History may",
 			remedy:  "Uncounted", a: shopPast,
 
-			b: relate.NewParentRef(anyShops, "mall", anyShops.Named("malls"), relate.ParentRefSpec{CountUp: "version"}),
+			b: parentref.New(anyShops, "mall", anyShops.Named("malls"), parentref.Spec{CountUp: "version"}),
 		},
 		{
 			reason:  "a counter past a history",
-			problem: "denorm.Counter owns shops.wares without increasing version, the version by which denorm.History detects",
+			problem: "counter.Counter owns shops.wares without increasing version, the version by which history.History detects",
 
 			remedy: "give the versioned technique Uncounted", a: shopPast, b: wareCount,
 		},
@@ -185,19 +195,19 @@ func TestNewPasses(t *testing.T) {
 	for reason, list := range map[string][]model.Technique{
 		"nothing": nil,
 		"a reference that is counted, copied beside, and followed by a deletion": {
-			wareInto, wareCount, relate.NewOnDelete(anyShops, relate.OnDeleteSpec{Cascade: []relate.Referrer{wareInto}}),
-			relate.NewDangling(anyWares, "shop", anyShops, relate.DanglingSpec{Repair: relate.DetachIDs}),
+			wareInto, wareCount, ondelete.New(anyShops, ondelete.Spec{Cascade: []relate.Referrer{wareInto}}),
+			dangling.New(anyWares, "shop", anyShops, dangling.Spec{Repair: dangling.DetachIDs}),
 		},
 		"copies in elements": {
 			embed.NewEmbedded[bson.D](anyWares, "lines", embed.EmbeddedSpec{Key: "id"}),
-			denorm.NewCopy(anyShops, anyWares, denorm.CopySpec{
+			copies.New(anyShops, anyWares, copies.Spec{
 				KeyPath: "lines.shop", Lists: []string{"lines"},
-				Fields: []denorm.Field{{From: "name", To: "lines.name"}},
+				Fields: []copies.Field{{From: "name", To: "lines.name"}},
 			}),
 		},
 		"writers that count the version up": {
 			wareGuard, copyOfName("shop.name", "version"),
-			relate.NewParentRef(anyWares, "in", anyShops, relate.ParentRefSpec{CountUp: "version"}),
+			parentref.New(anyWares, "in", anyShops, parentref.Spec{CountUp: "version"}),
 		},
 		"writers that the guard spares": {
 			wareCount, embed.NewVersioned(anyShops, embed.VersionedSpec{Uncounted: []string{"wares", "address"}}),
@@ -205,13 +215,13 @@ func TestNewPasses(t *testing.T) {
 		},
 		"copies of a version's documents": {
 			shopGuard,
-			denorm.NewCopy(anyShops.Named("sources"), anyWares, denorm.CopySpec{
+			copies.New(anyShops.Named("sources"), anyWares, copies.Spec{
 				KeyPath: "from.id",
-				Fields:  []denorm.Field{{From: "name", To: "from.name"}},
+				Fields:  []copies.Field{{From: "name", To: "from.name"}},
 			}),
 		},
 		"two counters of different fields": {
-			wareCount, denorm.NewCounter(anyWares, "seller", anyShops, denorm.CounterSpec{Count: "sold"}),
+			wareCount, counter.New(anyWares, "seller", anyShops, counter.Spec{Count: "sold"}),
 		},
 		"a tree, a place in an area, a table, an expiry": {
 			shopTree, geofield.NewField(anyShops, "at", "geo", geofield.FieldSpec{}), shopTable,
@@ -266,6 +276,6 @@ func TestModelTells(t *testing.T) {
 func TestNewNamesAllVersions(t *testing.T) {
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("two versioned types", func() { model.New("m", shopGuard, wareCount, wareGuard, shopNames) },
-			"denorm.Copy writes shops.name without increasing version, the version by which embed.Versioned (techniques[0]) detects stale writes; denorm.Counter writes wares.shop,",
+			"copies.Copy writes shops.name without increasing version, the version by which embed.Versioned (techniques[0]) detects stale writes; counter.Counter writes wares.shop,",
 			`New of "m"`, `Uncounted: "wares", "name" for shops; "shop", "shop.id", "shop.name" for wares`))
 }

@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// Validations returns the validators of all schema.Schema, denorm.Bounded and
-// denorm.Bucket techniques, combined by [And] for each collection.
+// Validations returns the validators of all schema.Schema, bounded.Bounded and
+// bucket.Bucket techniques, combined by [And] for each collection.
 func (m *Model) Validations() (out []Validation) {
 	m.mustExist("Model.Validations")
 	for _, t := range m.techniques {

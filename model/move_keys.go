@@ -15,10 +15,10 @@ import (
 // MoveKeys returns the job that gives a tenant's documents of an older version _ids that
 // carry the tenant: see [Write].Keyed. Run it once per tenant, on the tenant's database
 // ([Scope.On]), after all programs have the new version. Programs of the new version can
-// write meanwhile. The views of a denorm.Projection aren't moved: rebuild them. References
+// write meanwhile. The views of an eventlog.Projection aren't moved: rebuild them. References
 // to the documents stay valid, because they have the _id without the tenant.
 //
-// Give all techniques that use the documents. For example, a denorm.History stores
+// Give all techniques that use the documents. For example, a history.History stores
 // revisions under _ids that contain the documents' _ids.
 //
 // The job stores a document under both _ids before it deletes the old one. If a unique

@@ -34,7 +34,7 @@ func TestModelNeeds(t *testing.T) {
 		},
 		{
 			reason: "a feed", techniques: []model.Technique{feedOf("a"), feedOf("b")},
-			want: "[change streams: denorm.Feed: Stream follows shops without Since]",
+			want: "[change streams: feed.Feed: Stream follows shops without Since]",
 		},
 	} {
 		if got := fmt.Sprint(model.New("test", test.techniques...).Needs()); got != test.want {

@@ -67,7 +67,7 @@ func (s *Store[D, K]) Referring(path string, filter bson.D) *Store[D, K] {
 	case r.to == nil:
 		out.invalid = s.docs.Docs().
 			Refuse(path, nil,
-				"isn't declared as a reference to one document: declare it with a technique such as relate.ParentRef")
+				"isn't declared as a reference to one document: declare it with a technique such as parentref.ParentRef")
 		return out
 	case slices.ContainsFunc(s.refs, func(x storeReference) bool { return core.Overlap(x.path, path) }):
 		out.invalid = s.docs.Docs().Refuse(path, nil, "has two filters: give one")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -25,10 +25,10 @@ var (
 			},
 		}}
 	})
-	loudCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{
+	loudCount = counter.New(diaryNotes, "writer", writers, counter.Spec{
 		Count: "notes", Where: bson.D{{Key: "text", Value: "X"}},
 	})
-	quietCount = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{
+	quietCount = counter.New(diaryNotes, "writer", writers, counter.Spec{
 		Count: "notes", Where: bson.D{{Key: "text", Value: "x"}},
 	})
 

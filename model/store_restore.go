@@ -20,7 +20,7 @@ import (
 //
 // Paths that a technique owns begin again as in a new document: a version is new, a count
 // is 0. Documents that were deleted with the document stay deleted: restore them one by
-// one. If others still refer to it, because no relate.OnDelete has a rule for them, the
+// one. If others still refer to it, because no ondelete.OnDelete has a rule for them, the
 // repair of [Model.Audit] counts them again.
 //
 // Cost: one read more than [Store.Insert].

@@ -5,13 +5,14 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -34,11 +35,11 @@ type (
 var (
 	writers    = model.NewCollection[writer, string]("writers")
 	diaryNotes = model.NewCollection[note, string]("notes")
-	noteCount  = denorm.NewCounter(diaryNotes, "writer", writers, denorm.CounterSpec{Count: "notes"})
-	noteBy     = denorm.NewCopy(writers, diaryNotes, denorm.CopySpec{
-		KeyPath: "writer", Fields: []denorm.Field{{From: "name", To: "by"}},
+	noteCount  = counter.New(diaryNotes, "writer", writers, counter.Spec{Count: "notes"})
+	noteBy     = copies.New(writers, diaryNotes, copies.Spec{
+		KeyPath: "writer", Fields: []copies.Field{{From: "name", To: "by"}},
 	})
-	noteRef = relate.NewParentRef(diaryNotes, "writer", writers, relate.ParentRefSpec{MustExist: true})
+	noteRef = parentref.New(diaryNotes, "writer", writers, parentref.Spec{MustExist: true})
 
 	diary       = model.New("diary", noteCount, noteBy, noteRef)
 	writerStore = model.NewStore(diary, writers)

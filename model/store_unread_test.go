@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -19,10 +20,10 @@ func TestStoreDeletesUnread(t *testing.T) {
 	if tenancy.On {
 		t.Skip("a tenant's commands differ")
 	}
-	cascade := relate.NewOnDelete(writers, relate.OnDeleteSpec{Cascade: []relate.Referrer{noteRef}})
-	restrict := relate.NewOnDelete(writers, relate.OnDeleteSpec{Restrict: []relate.Referrer{noteRef}})
+	cascade := ondelete.New(writers, ondelete.Spec{Cascade: []relate.Referrer{noteRef}})
+	restrict := ondelete.New(writers, ondelete.Spec{Restrict: []relate.Referrer{noteRef}})
 	texts := model.NewCollection[writer, string]("texts")
-	byText := denorm.NewCounter(diaryNotes, "text", texts, denorm.CounterSpec{Count: "notes"})
+	byText := counter.New(diaryNotes, "text", texts, counter.Spec{Count: "notes"})
 	rule := model.NewParts(nil, nil, nil, nil).WithReactions(func() []model.Reaction {
 		return []model.Reaction{{
 			Collection: "notes", On: model.OnDelete,
@@ -74,7 +75,7 @@ func TestStoreDeletesUnread(t *testing.T) {
 
 // More children than an action may write are kept.
 func TestStoreDeletesTooManyUnread(t *testing.T) {
-	cascade := relate.NewOnDelete(writers, relate.OnDeleteSpec{Cascade: []relate.Referrer{noteRef}})
+	cascade := ondelete.New(writers, ondelete.Spec{Cascade: []relate.Referrer{noteRef}})
 	store := model.NewStore(model.New("m", cascade, noteRef), writers)
 	for _, version := range []string{"7.0", "8.0"} {
 		db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion(version)).Database("diary"))

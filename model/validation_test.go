@@ -4,7 +4,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/bucket"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
 )
@@ -16,10 +17,10 @@ func TestModelValidations(t *testing.T) {
 		Last []string `bson:"last,omitempty"`
 	}
 	pages := model.NewCollection[page, string]("pages")
-	last := denorm.NewBounded(pages, "last", denorm.BoundedSpec{Max: 3})
+	last := bounded.New(pages, "last", bounded.Spec{Max: 3})
 	of := schema.Of(pages, schema.Spec{})
-	mails := denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, page], string]("mails"),
-		denorm.BucketSpec{Max: 9})
+	mails := bucket.New(model.NewCollection[bucket.Doc[string, page], string]("mails"),
+		bucket.Spec{Max: 9})
 	const levels = ", validationLevel: 'strict', validationAction: 'error'})"
 	for _, test := range []struct {
 		reason string

@@ -1,18 +1,20 @@
-// Package relate declares references. A reference is a document's id, stored in another
-// document. A declaration gives queries, updates, indexes, checks and repairs.
+// Package relate is the directory of the packages that declare references. A reference is a
+// document's id, stored in another document. A declaration gives queries, updates, indexes,
+// checks and repairs. A program compiles only the packages that it imports. Package relate
+// itself has what several of them use: [Referrer], [Loader] and three results.
 //
 // # Choosing
 //
-//	A parent lists up to some thousand children, in order               [ChildRefs]
-//	A child names its one parent, and a parent has any number           [ParentRef]
-//	One to many, stored on both sides                                   [TwoWay]
-//	Many to many: each document lists up to some thousand others        [ManyToMany]
-//	A link has fields of its own, or links have no bound                [JoinCollection]
-//	Load the documents that documents in memory refer to                [Join], [Then]
-//	Find and repair references to missing documents                     [Dangling]
-//	Delete a document that others refer to                              [OnDelete]
-//	Move the relation of a live collection to the other side            [NewInvert]
-//	Move embedded documents into a collection, or back                  [NewExtract], [NewAbsorb]
+//	A parent lists up to some thousand children, in order               childrefs.ChildRefs
+//	A child names its one parent, and a parent has any number           parentref.ParentRef
+//	One to many, stored on both sides                                   twosided.TwoWay
+//	Many to many: each document lists up to some thousand others        twosided.ManyToMany
+//	A link has fields of its own, or links have no bound                joincollection.JoinCollection
+//	Load the documents that documents in memory refer to                join.Join, join.Then
+//	Find and repair references to missing documents                     dangling.Dangling
+//	Delete a document that others refer to                              ondelete.OnDelete
+//	Move the relation of a live collection to the other side            migrate.NewInvert
+//	Move embedded documents into a collection, or back                  migrate.NewExtract, migrate.NewAbsorb
 //
 // # Costs
 //
@@ -21,7 +23,8 @@
 //
 // # Consistency
 //
-// A [model.Store] writes both sides of a relation, and applies the rules of [OnDelete].
+// A [model.Store] writes both sides of a relation, and applies the rules of package
+// ondelete.
 //
 // # Limits
 //

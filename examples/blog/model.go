@@ -3,10 +3,15 @@ package main
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -38,7 +43,7 @@ type Author struct {
 }
 
 // A Comment is a document, because a post has any number of comments and each comment is
-// changed and deleted by itself. A denorm.Bucket doesn't fit this. The replies to a
+// changed and deleted by itself. A bucket.Bucket doesn't fit this. The replies to a
 // comment are shown together and bounded, so they are a tree in its document.
 type Comment struct {
 	ID      bson.ObjectID `bson:"_id"`
@@ -71,17 +76,17 @@ var (
 
 	// On one server a unique index would be enough. The table also works if posts are
 	// sharded by _id.
-	slugs   = denorm.NewIndexTable(posts, "slug", "postBySlug", denorm.IndexTableSpec{Unique: true})
-	written = relate.NewManyToMany(posts, "authors", authors, "posts", relate.ManyToManySpec{})
-	ofPost  = relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{By: "at"})
-	recent  = denorm.NewSubset(comments, "post", posts, "recent", denorm.SubsetSpec{Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"by", "text"}})
+	slugs   = indextable.New(posts, "slug", "postBySlug", indextable.Spec{Unique: true})
+	written = twosided.NewManyToMany(posts, "authors", authors, "posts", twosided.ManyToManySpec{})
+	ofPost  = parentref.New(comments, "post", posts, parentref.Spec{By: "at"})
+	recent  = subset.New(comments, "post", posts, "recent", subset.Spec{Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"by", "text"}})
 	replies = paths.NewDocumentTree[Reply, bson.ObjectID](comments, "replies", paths.DocumentTreeSpec{Max: answered})
-	views   = denorm.NewApproximate(posts, "views", counted)
+	views   = approximate.New(posts, "views", counted)
 
 	// Deleting a post deletes its comments and removes it from its authors. An author
 	// with posts can't be deleted.
-	withdrawal = relate.NewOnDelete(posts, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
-	leaving    = relate.NewOnDelete(authors, relate.OnDeleteSpec{Restrict: []relate.Referrer{written.Left()}})
+	withdrawal = ondelete.New(posts, ondelete.Spec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
+	leaving    = ondelete.New(authors, ondelete.Spec{Restrict: []relate.Referrer{written.Left()}})
 
 	everything   = model.New("blog", slugs, written, ofPost, recent, replies, views, withdrawal, leaving)
 	postStore    = model.NewStore(everything, posts)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -174,7 +174,7 @@ func Discussion(c Comment) iter.Seq2[paths.Visit[Reply], error] { return replies
 // Leave deletes an author without posts.
 func (b Blog) Leave(ctx context.Context, author string) error {
 	_, _, err := authorStore.Delete(author).Run(ctx, b.db)
-	if restricted := (*relate.RestrictError)(nil); errors.As(err, &restricted) {
+	if restricted := (*ondelete.RestrictError)(nil); errors.As(err, &restricted) {
 		return fmt.Errorf("%w: %w", ErrHasPosts, err)
 	}
 	return said(err, model.ErrNotFound, ErrNoAuthor)

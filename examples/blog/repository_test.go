@@ -26,15 +26,15 @@ func Example() {
 	// // comments.post_1 is covered by post_1_at_-1__id_-1: its keys are the first of post_1_at_-1__id_-1
 	//
 	// publish a post:
-	// db.postBySlug.updateOne({_id: 'hello', id: ObjectId('650000000000000000000001')}, {$set: {sure: true}, $addToSet: {ops: ObjectId('6500000085ad0c8111c28e83')}}, {upsert: true}) // denorm.IndexTable
-	// db.authors.updateOne({_id: 'bob'}, {$set: {posts: [ObjectId('650000000000000000000001')]}}) // relate.ManyToMany
-	// db.authors.updateOne({_id: 'ann'}, {$set: {posts: [ObjectId('650000000000000000000001')]}}) // relate.ManyToMany
+	// db.postBySlug.updateOne({_id: 'hello', id: ObjectId('650000000000000000000001')}, {$set: {sure: true}, $addToSet: {ops: ObjectId('6500000085ad0c8111c28e83')}}, {upsert: true}) // indextable.IndexTable
+	// db.authors.updateOne({_id: 'bob'}, {$set: {posts: [ObjectId('650000000000000000000001')]}}) // twosided.ManyToMany
+	// db.authors.updateOne({_id: 'ann'}, {$set: {posts: [ObjectId('650000000000000000000001')]}}) // twosided.ManyToMany
 	// db.posts.insertOne({_id: ObjectId('650000000000000000000001'), slug: 'hello', title: 'Hello', text: 'We begin.', at: ISODate('2026-05-01T12:00:00.000Z'), authors: ['ann', 'bob'], views: Long('0')})
 	// 3 commands, 4 documents written, by _id_ - rerunnable
 	//
 	// comment on it:
 	// db.comments.insertOne({_id: ObjectId('650000000000000000000065'), post: ObjectId('650000000000000000000001'), at: ISODate('2026-05-01T12:01:00.000Z'), by: 'anon', text: 'comment 1'})
-	// db.posts.updateOne({_id: ObjectId('650000000000000000000001')}, {$push: {recent: {$each: [{_id: ObjectId('650000000000000000000065'), by: 'anon', text: 'comment 1', at: ISODate('2026-05-01T12:01:00.000Z')}], $sort: {at: -1, _id: -1}, $slice: 3}}, $inc: {'_m.hold': Long('1')}}) // denorm.Subset
+	// db.posts.updateOne({_id: ObjectId('650000000000000000000001')}, {$push: {recent: {$each: [{_id: ObjectId('650000000000000000000065'), by: 'anon', text: 'comment 1', at: ISODate('2026-05-01T12:01:00.000Z')}], $sort: {at: -1, _id: -1}, $slice: 3}}, $inc: {'_m.hold': Long('1')}}) // subset.Subset
 	// 2 commands, 2 documents written, by _id_ - transactional
 	//
 	// reply to that:

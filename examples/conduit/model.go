@@ -3,10 +3,14 @@ package main
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -79,28 +83,28 @@ var (
 	// comments shows the authors, and pages are read far more often than a user changes his
 	// profile. Without copies each page needs one more query. A change of the profile then
 	// writes all articles and comments of the user by two more updates.
-	articleAuthor = denorm.NewCopy(users, articles, denorm.CopySpec{KeyPath: "author.id", Fields: authorFields})
-	commentAuthor = denorm.NewCopy(users, comments, denorm.CopySpec{KeyPath: "author.id", Fields: authorFields})
-	authorFields  = []denorm.Field{
+	articleAuthor = copies.New(users, articles, copies.Spec{KeyPath: "author.id", Fields: authorFields})
+	commentAuthor = copies.New(users, comments, copies.Spec{KeyPath: "author.id", Fields: authorFields})
+	authorFields  = []copies.Field{
 		{From: "username", To: "author.username"}, {From: "bio", To: "author.bio"}, {From: "image", To: "author.image"},
 	}
 
-	ofArticle = relate.NewParentRef(comments, "article", articles,
-		relate.ParentRefSpec{By: "createdAt", MustExist: true})
-	favored  = relate.NewParentRef(favorites, "article", articles, relate.ParentRefSpec{MustExist: true})
-	deletion = relate.NewOnDelete(articles, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofArticle, favored}})
+	ofArticle = parentref.New(comments, "article", articles,
+		parentref.Spec{By: "createdAt", MustExist: true})
+	favored  = parentref.New(favorites, "article", articles, parentref.Spec{MustExist: true})
+	deletion = ondelete.New(articles, ondelete.Spec{Cascade: []relate.Referrer{ofArticle, favored}})
 
 	// Without transactions, a comment or favorite can be stored while its article is deleted.
 	// The audit finds and deletes it.
-	lostComments   = relate.NewDangling(comments, "article", articles, withoutArticle)
-	lostFavorites  = relate.NewDangling(favorites, "article", articles, withoutArticle)
-	withoutArticle = relate.DanglingSpec{Repair: relate.DeleteReferrers}
+	lostComments   = dangling.New(comments, "article", articles, withoutArticle)
+	lostFavorites  = dangling.New(favorites, "article", articles, withoutArticle)
+	withoutArticle = dangling.Spec{Repair: dangling.DeleteReferrers}
 
 	favoriteKey = keys.NewComposite(favorites, keys.ID("user"), keys.ID("article"))
 	followKey   = keys.NewComposite(follows, keys.ID("follower"), keys.ID("followed"))
 
-	favoriteCount = denorm.NewCounter(favorites, "article", articles, denorm.CounterSpec{Count: "favorites"})
-	followerCount = denorm.NewCounter(follows, "followed", users, denorm.CounterSpec{Count: "followers"})
+	favoriteCount = counter.New(favorites, "article", articles, counter.Spec{Count: "favorites"})
+	followerCount = counter.New(follows, "followed", users, counter.Spec{Count: "followers"})
 
 	// With a replica set, a unique index costs no document. An index table would cost one
 	// write for each value. Tags and favorites need indexes for lists of articles.

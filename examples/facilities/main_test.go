@@ -29,13 +29,13 @@ func Example() {
 	// db.sites.createIndex({tasks: 1})
 	//
 	// Opening a task:
-	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: ['lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: ['lamp']}, $inc: {open: Long('1')}}) // twosided.TwoWay, counter.Counter
 	// db.tasks.insertOne({_id: 'lamp', title: 'Change the lamp', done: false, site: {id: 'lab', name: 'Laboratory'}})
 	// 2 commands, 2 documents written, by _id_ - transactional
 	//
 	// Moving it:
-	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // relate.TwoWay, denorm.Counter
-	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // twosided.TwoWay, counter.Counter
+	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // twosided.TwoWay, counter.Counter
 	// db.tasks.updateOne({_id: 'lamp'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 	// 3 commands, 3 documents written, by _id_ - transactional
 	//

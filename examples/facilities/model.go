@@ -1,12 +1,13 @@
 package main
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -51,9 +52,9 @@ var (
 	tree     = paths.NewParentTree(sites, paths.TreeSpec{})
 	place    = geofield.NewField(sites, "at", "geo", geofield.FieldSpec{Suffix: []string{"open"}})
 	contacts = embed.NewEmbedded[Contact](sites, "contacts", embed.EmbeddedSpec{Key: "mail", Max: 20})
-	work     = relate.NewTwoWay(sites, "tasks", tasks, "site.id", relate.TwoWaySpec{})
-	open     = denorm.NewCounter(tasks, "site.id", sites, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
-	names    = denorm.NewCopy(sites, tasks, denorm.CopySpec{KeyPath: "site.id", Fields: []denorm.Field{{From: "name", To: "site.name"}}})
+	work     = twosided.NewTwoWay(sites, "tasks", tasks, "site.id", twosided.TwoWaySpec{})
+	open     = counter.New(tasks, "site.id", sites, counter.Spec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
+	names    = copies.New(sites, tasks, copies.Spec{KeyPath: "site.id", Fields: []copies.Field{{From: "name", To: "site.name"}}})
 
 	everything = model.New("facilities", model.Entity(sites), model.Entity(tasks), tree, place, contacts, work, open, names)
 	siteStore  = model.NewStore(everything, sites)

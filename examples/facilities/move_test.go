@@ -34,7 +34,7 @@ func Example_move() {
 		fmt.Println(err)
 	}
 	// Output:
-	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // relate.TwoWay, denorm.Counter
-	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // relate.TwoWay, denorm.Counter
+	// db.sites.updateOne({_id: 'lab'}, {$set: {tasks: []}, $inc: {open: Long('-1')}}) // twosided.TwoWay, counter.Counter
+	// db.sites.updateOne({_id: 'library'}, {$set: {tasks: ['door', 'lamp']}, $inc: {open: Long('1')}}) // twosided.TwoWay, counter.Counter
 	// db.tasks.updateOne({_id: 'lamp'}, {$set: {'site.id': 'library', 'site.name': 'Library'}})
 }

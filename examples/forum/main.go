@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -47,18 +50,18 @@ var (
 	messages = model.NewCollection[Message, bson.ObjectID]("messages")
 
 	// 1. A reference: a message belongs to a thread, which must exist.
-	inThread = relate.NewParentRef(messages, "thread", threads, relate.ParentRefSpec{MustExist: true})
+	inThread = parentref.New(messages, "thread", threads, parentref.Spec{MustExist: true})
 
 	// 2. A rule for deletions: a thread's messages are deleted with it.
-	deletion = relate.NewOnDelete(threads, relate.OnDeleteSpec{Cascade: []relate.Referrer{inThread}})
+	deletion = ondelete.New(threads, ondelete.Spec{Cascade: []relate.Referrer{inThread}})
 
 	// 3. A copy: a message shows its author's name.
-	names = denorm.NewCopy(authors, messages, denorm.CopySpec{
-		KeyPath: "author.id", Fields: []denorm.Field{{From: "name", To: "author.name"}},
+	names = copies.New(authors, messages, copies.Spec{
+		KeyPath: "author.id", Fields: []copies.Field{{From: "name", To: "author.name"}},
 	})
 
 	// 4. A counter: a thread knows how many messages it has.
-	counts = denorm.NewCounter(messages, "thread", threads, denorm.CounterSpec{Count: "messages"})
+	counts = counter.New(messages, "thread", threads, counter.Spec{Count: "messages"})
 
 	// 5. A versioned document: two editors can't overwrite each other's title.
 	titles = embed.NewVersioned(threads, embed.VersionedSpec{Uncounted: []string{"messages"}})

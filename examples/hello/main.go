@@ -8,7 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
 )
 
 type Part struct {
@@ -24,7 +24,7 @@ type Product struct {
 var (
 	parts    = model.NewCollection[Part, string]("parts")
 	products = model.NewCollection[Product, string]("products")
-	uses     = relate.NewChildRefs(products, "parts", parts)
+	uses     = childrefs.New(products, "parts", parts)
 )
 
 // assemble stores a product, and what it is made of.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -26,7 +26,7 @@ var (
 
 	// Both directions are read often, newest first, with titles and names: a row of
 	// columns for each user and item.
-	likes = denorm.NewWideRow(users, items, denorm.WideRowSpec{
+	likes = widerow.New(users, items, widerow.Spec{
 		LeftRows: "itemsByUser", RightRows: "usersByItem", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
 	})
 
@@ -71,7 +71,7 @@ func (l Likes) By(ctx context.Context, item, after string, n int64) ([]Liked, er
 	return entries(ctx, l.db, likes.Right().Newest(item, after, n), "name")
 }
 
-func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[denorm.RowColumn[string]], text string) ([]Liked, error) {
+func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[widerow.Column[string]], text string) ([]Liked, error) {
 	columns, err := page.All(ctx, db)
 	out := make([]Liked, 0, len(columns))
 	for _, c := range columns {

@@ -4,10 +4,11 @@ import (
 	"context"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -47,9 +48,9 @@ var (
 	hosts    = model.NewCollection[Host, string]("hosts")
 	messages = model.NewCollection[Message, bson.ObjectID]("messages")
 
-	ofHost    = relate.NewParentRef(messages, "host.id", hosts, relate.ParentRefSpec{By: "at"})
-	latest    = denorm.NewBounded(hosts, "latest", denorm.BoundedSpec{Max: shown, Key: "id", By: bson.D{{Key: "at", Value: 1}}})
-	addresses = denorm.NewCopy(hosts, messages, denorm.CopySpec{KeyPath: "host.id", Fields: []denorm.Field{{From: "ip", To: "host.ip"}}})
+	ofHost    = parentref.New(messages, "host.id", hosts, parentref.Spec{By: "at"})
+	latest    = bounded.New(hosts, "latest", bounded.Spec{Max: shown, Key: "id", By: bson.D{{Key: "at", Value: 1}}})
+	addresses = copies.New(hosts, messages, copies.Spec{KeyPath: "host.id", Fields: []copies.Field{{From: "ip", To: "host.ip"}}})
 	tiers     = schema.NewExpiry(messages, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour, Archive: "messagesArchive", ArchiveFor: 365 * 24 * time.Hour})
 
 	everything   = model.New("logs", ofHost, latest, addresses, tiers)

@@ -16,7 +16,8 @@ import (
 	"os"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/outbox"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/nats-io/nats-server/v2/server"
@@ -31,7 +32,7 @@ type (
 		ID     string                  `bson:"_id"`
 		Lot    string                  `bson:"lot"`
 		Qty    int64                   `bson:"qty"`
-		Outbox denorm.Outgoing[Placed] `bson:"outbox,omitempty"`
+		Outbox outbox.Outgoing[Placed] `bson:"outbox,omitempty"`
 	}
 
 	// Placed is the event, sent as JSON.
@@ -43,19 +44,19 @@ type (
 
 	// A Lot is stock that orders reserve.
 	Lot struct {
-		ID       string           `bson:"_id"`
-		Reserved int64            `bson:"reserved"`
-		Handled  []denorm.Receipt `bson:"handled,omitempty"`
+		ID       string          `bson:"_id"`
+		Reserved int64           `bson:"reserved"`
+		Handled  []inbox.Receipt `bson:"handled,omitempty"`
 	}
 )
 
 var (
 	orders  = model.NewCollection[Order, string]("orders")
-	outbox  = denorm.NewOutbox[Placed](orders, "outbox", denorm.OutboxSpec{}).PublishChanges(makePlaced)
+	placed  = outbox.New[Placed](orders, "outbox", outbox.Spec{}).PublishChanges(makePlaced)
 	lots    = model.NewCollection[Lot, string]("lots")
-	handled = denorm.NewInbox(lots, "handled", denorm.InboxSpec{Keep: 1000})
+	handled = inbox.New(lots, "handled", inbox.Spec{Keep: 1000})
 
-	orderStore = model.NewStore(model.New("shop", outbox), orders)
+	orderStore = model.NewStore(model.New("shop", placed), orders)
 )
 
 // makePlaced returns the event of a new order.
@@ -71,8 +72,8 @@ func Place(o Order) model.ChangeOf[model.Stored[Order]] { return orderStore.Inse
 
 // Relay publishes orders' events. The event's token is the message's id. JetStream drops
 // repetitions of an id for two minutes.
-func Relay(js jetstream.JetStream, spec denorm.RelaySpec) denorm.Relay {
-	return outbox.Relay("orders", spec, func(ctx context.Context, d denorm.Delivery[string, Placed]) error {
+func Relay(js jetstream.JetStream, spec outbox.RelaySpec) outbox.Relay {
+	return placed.Relay("orders", spec, func(ctx context.Context, d outbox.Delivery[string, Placed]) error {
 		body, err := json.Marshal(d.Body)
 		if err != nil {
 			return err
@@ -126,12 +127,12 @@ func run(ctx context.Context, uri string) error {
 			return err
 		}
 	}
-	waiting, err := outbox.Depth().One(ctx, shop)
+	waiting, err := placed.Depth().One(ctx, shop)
 	if err != nil {
 		return err
 	}
 	fmt.Println(waiting.Waiting, "events wait")
-	if err := Relay(js, denorm.RelaySpec{Once: true}).Run(ctx, shop); err != nil {
+	if err := Relay(js, outbox.RelaySpec{Once: true}).Run(ctx, shop); err != nil {
 		return err
 	}
 	info, err := stream.Info(ctx)

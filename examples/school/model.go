@@ -9,10 +9,12 @@ package school
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/joincollection"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -27,7 +29,7 @@ type Course struct {
 	ID       bson.ObjectID   `bson:"_id"`
 	Title    string          `bson:"title"`
 	Students int64           `bson:"students"`          // numbers
-	Ratings  denorm.Average  `bson:"ratings"`           // numbers
+	Ratings  counter.Average `bson:"ratings"`           // numbers
 	Rating   *float64        `bson:"rating"`            // numbers: the average, nil without ratings
 	Latest   []News          `bson:"latest,omitempty"`  // latest: the newest announcements
 	Lessons  []Lesson        `bson:"lessons,omitempty"` // lessons
@@ -86,19 +88,19 @@ var (
 	enrolments    = model.NewCollection[Enrolment, bson.ObjectID]("enrolments")
 	announcements = model.NewCollection[Announcement, bson.ObjectID]("announcements")
 
-	enrolled = relate.NewJoinCollection(enrolments, "student.id", students, "course.id", courses, relate.JoinCollectionSpec{})
-	names    = denorm.NewCopy(students, enrolments, denorm.CopySpec{
-		KeyPath: "student.id", Fields: []denorm.Field{{From: "name", To: "student.name"}},
+	enrolled = joincollection.New(enrolments, "student.id", students, "course.id", courses, joincollection.Spec{})
+	names    = copies.New(students, enrolments, copies.Spec{
+		KeyPath: "student.id", Fields: []copies.Field{{From: "name", To: "student.name"}},
 	})
-	titles = denorm.NewCopy(courses, enrolments, denorm.CopySpec{
-		KeyPath: "course.id", Fields: []denorm.Field{{From: "title", To: "course.title"}},
+	titles = copies.New(courses, enrolments, copies.Spec{
+		KeyPath: "course.id", Fields: []copies.Field{{From: "title", To: "course.title"}},
 	})
 	// The condition is the scope's soft deletion: an enrolment that ended isn't counted.
-	numbers = denorm.NewCounter(enrolments, "course.id", courses, denorm.CounterSpec{
-		Count: "students", Averages: []denorm.CounterAverage{{From: "rating", To: "ratings", Value: "rating"}},
+	numbers = counter.New(enrolments, "course.id", courses, counter.Spec{
+		Count: "students", Averages: []counter.AverageField{{From: "rating", To: "ratings", Value: "rating"}},
 		Where: bson.D{{Key: "deletedAt", Value: nil}},
 	})
-	latest = denorm.NewSubset(announcements, "course", courses, "latest", denorm.SubsetSpec{
+	latest = subset.New(announcements, "course", courses, "latest", subset.Spec{
 		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"at", "text"},
 	})
 	lessons = embed.NewEmbedded[Lesson](courses, "lessons", embed.EmbeddedSpec{Key: "id", Max: 100})

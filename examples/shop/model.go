@@ -3,12 +3,13 @@ package main
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -112,13 +113,13 @@ var (
 	counters   = model.NewCollection[keys.SequenceCounter[string], string]("orderNumbers")
 
 	tree       = paths.NewMaterializedPath(categories, paths.MaterializedPathSpec{})
-	inCategory = relate.NewParentRef(products, "category", categories, relate.ParentRefSpec{By: "name", CountUp: "version"})
+	inCategory = parentref.New(products, "category", categories, parentref.Spec{By: "name", CountUp: "version"})
 	kinds      = embed.NewKinds(products, details, embed.KindsSpec{Path: "details", Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}}})
-	partNames  = denorm.NewCopy(parts, products, denorm.CopySpec{KeyPath: "parts.id", Fields: []denorm.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
+	partNames  = copies.New(parts, products, copies.Spec{KeyPath: "parts.id", Fields: []copies.Field{{From: "name", To: "parts.name"}}, CountUp: "version"})
 	stock      = embed.NewVersioned(products, embed.VersionedSpec{Tokens: "takes"})
 	numbers    = keys.NewSequence(orders, counters, keys.SequenceSpec{Digits: 6})
-	totals     = denorm.NewCounter(orders, "customer", customers, denorm.CounterSpec{
-		Count: "orders", Sums: []denorm.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}},
+	totals     = counter.New(orders, "customer", customers, counter.Spec{
+		Count: "orders", Sums: []counter.Field{{From: "total", To: "spent"}}, Where: bson.D{{Key: "state", Value: Placed}},
 	})
 
 	byState = model.NewIndex("orders", bson.D{{Key: "state", Value: 1}, {Key: "at", Value: 1}}) // for our own query

@@ -1,11 +1,23 @@
 package main
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/paths"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/join"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -65,30 +77,30 @@ var (
 	files    = model.NewCollection[File, string]("files")
 	pairings = model.NewCollection[Import, string]("imports")
 
-	imports   = relate.NewChildRefs(packages, "imports", packages)
-	bothWays  = relate.NewManyToMany(packages, "imports", packages, "importedBy", relate.ManyToManySpec{})
-	paired    = relate.NewJoinCollection(pairings, "from", packages, "to", packages, relate.JoinCollectionSpec{})
-	joined    = relate.NewJoin(packages, "imports", packages, relate.JoinSpec{})
-	twoLevels = relate.Then(joined, joined)
-	weak      = relate.NewDangling(packages, "imports", packages, relate.DanglingSpec{})
-	removal   = relate.NewOnDelete(packages, relate.OnDeleteSpec{Cascade: []relate.Referrer{imports}})
+	imports   = childrefs.New(packages, "imports", packages)
+	bothWays  = twosided.NewManyToMany(packages, "imports", packages, "importedBy", twosided.ManyToManySpec{})
+	paired    = joincollection.New(pairings, "from", packages, "to", packages, joincollection.Spec{})
+	joined    = join.New(packages, "imports", packages, join.Spec{})
+	twoLevels = join.Then(joined, joined)
+	weak      = dangling.New(packages, "imports", packages, dangling.Spec{})
+	removal   = ondelete.New(packages, ondelete.Spec{Cascade: []relate.Referrer{imports}})
 
-	inside  = relate.NewParentRef(files, "package", packages, relate.ParentRefSpec{By: "bytes"})
-	owned   = relate.NewTwoWay(packages, "files", files, "package", relate.TwoWaySpec{})
-	largest = denorm.NewBounded(packages, "largest", denorm.BoundedSpec{Max: 3, First: true, By: largestFirst, Key: "name"})
+	inside  = parentref.New(files, "package", packages, parentref.Spec{By: "bytes"})
+	owned   = twosided.NewTwoWay(packages, "files", files, "package", twosided.TwoWaySpec{})
+	largest = bounded.New(packages, "largest", bounded.Spec{Max: 3, First: true, By: largestFirst, Key: "name"})
 	kept    = embed.NewEmbedded[Sized](packages, "largest", embed.EmbeddedSpec{Key: "name"})
-	top     = denorm.NewSubset(files, "package", packages, "top", denorm.SubsetSpec{
+	top     = subset.New(files, "package", packages, "top", subset.Spec{
 		Max: 3, By: bson.D{{Key: "bytes", Value: -1}}, Fields: []string{"name"},
 	})
-	sizes = denorm.NewCounter(files, "package", packages, denorm.CounterSpec{
-		Count: "count", Sums: []denorm.Field{{From: "bytes", To: "bytes"}},
+	sizes = counter.New(files, "package", packages, counter.Spec{
+		Count: "count", Sums: []counter.Field{{From: "bytes", To: "bytes"}},
 	})
-	synopses = denorm.NewCopy(packages, files, denorm.CopySpec{
-		KeyPath: "package", Fields: []denorm.Field{{From: "doc", To: "synopsis"}},
+	synopses = copies.New(packages, files, copies.Spec{
+		KeyPath: "package", Fields: []copies.Field{{From: "doc", To: "synopsis"}},
 	})
 
-	byName  = denorm.NewIndexTable(packages, "name", "packagesByName", denorm.IndexTableSpec{Copies: []string{"doc"}})
-	byWords = denorm.NewInverted(files, "filesBy", "words", "package")
+	byName  = indextable.New(packages, "name", "packagesByName", indextable.Spec{Copies: []string{"doc"}})
+	byWords = inverted.New(files, "filesBy", "words", "package")
 
 	everything = model.New("stdlib",
 		model.Entity(packages), model.Entity(files), model.Entity(pairings), imports, bothWays, paired, weak, removal, inside, owned, largest, kept, top, sizes, synopses, byName, byWords,

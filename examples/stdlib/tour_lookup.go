@@ -6,6 +6,8 @@ import (
 	"runtime"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -15,7 +17,7 @@ func (t *tour) indexTable(ctx context.Context) error {
 		return err
 	}
 	rands := byName.Lookup("rand")
-	entry := func(e denorm.IndexEntry[string]) string {
+	entry := func(e indextable.Entry[string]) string {
 		about, _ := e.Doc.Lookup("doc").StringValueOK()
 		return e.ID + ": " + about
 	}
@@ -41,7 +43,7 @@ func (t *tour) inverted(ctx context.Context) error {
 	}
 	system, arch := byWords.Is("words", runtime.GOOS), byWords.Is("words", runtime.GOARCH)
 	name := fmt.Sprintf("files for %s on %s alone", runtime.GOOS, runtime.GOARCH)
-	fileID := func(f denorm.InvertedID[string]) string { return f.ID }
+	fileID := func(f inverted.ID[string]) string { return f.ID }
 	if _, err := read(ctx, t, name, byWords.IDs(system.And(arch)), fileID); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/join"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -118,7 +119,7 @@ func (t *tour) join(ctx context.Context) error {
 	}
 	return t.sent("what two packages import, and what that imports", "_id_", func() (string, error) {
 		found, err := twoLevels.Load(ctx, t.db, two)
-		return names(found, func(p relate.Joined[Package, relate.Joined[Package, Package, string], string]) string {
+		return names(found, func(p join.Joined[Package, join.Joined[Package, Package, string], string]) string {
 			n := 0
 			for _, c := range p.Children {
 				n += len(c.Children)

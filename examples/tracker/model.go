@@ -3,10 +3,11 @@ package main
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -65,10 +66,10 @@ var (
 	tasks    = model.NewCollection[Task, string]("tasks")
 
 	// If two clients give a task to two people, one wins, and both lists are right.
-	work    = relate.NewTwoWay(people, "tasks", tasks, "owner", relate.TwoWaySpec{Max: plate})
-	open    = denorm.NewCounter(tasks, "project", projects, denorm.CounterSpec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
+	work    = twosided.NewTwoWay(people, "tasks", tasks, "owner", twosided.TwoWaySpec{Max: plate})
+	open    = counter.New(tasks, "project", projects, counter.Spec{Count: "open", Where: bson.D{{Key: "done", Value: false}}})
 	steps   = embed.NewEmbedded[Step](tasks, "steps", embed.EmbeddedSpec{Key: "label", Max: checklist, Indexes: []bson.D{{{Key: "due", Value: 1}}}})
-	history = denorm.NewBounded(tasks, "history", denorm.BoundedSpec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
+	history = bounded.New(tasks, "history", bounded.Spec{Max: remembered, Key: "id", By: bson.D{{Key: "at", Value: 1}, {Key: "id", Value: 1}}})
 
 	everything = model.New("tracker", work, open, steps, history, byDue)
 	taskStore  = model.NewStore(everything, tasks)

@@ -28,7 +28,7 @@ func Example() {
 	// db.tasks.createIndex({done: 1, due: 1})
 	//
 	// give a task to somebody:
-	// db.people.updateOne({_id: 'kate'}, {$set: {tasks: ['lesson']}}) // relate.TwoWay
+	// db.people.updateOne({_id: 'kate'}, {$set: {tasks: ['lesson']}}) // twosided.TwoWay
 	// db.tasks.updateOne({_id: 'lesson'}, {$set: {history: [{id: ObjectId('650000000000000000000001'), at: ISODate('2026-05-01T12:01:00.000Z'), by: 'kate', text: 'added'}, {id: ObjectId('650000000000000000000003'), at: ISODate('2026-05-01T12:03:00.000Z'), by: 'rod', text: 'for Kate'}], owner: 'kate'}})
 	// 2 commands, 2 documents written, by _id_ - rerunnable
 	//

@@ -25,7 +25,7 @@ type costTechnique struct {
 // costTechniques are in the order in which a service takes more of them.
 var costTechniques = []costTechnique{{
 	"Parent string `bson:\"parent\"`", "relate",
-	"parentRef$ = relate.NewParentRef(docs$, \"parent\", docs#, relate.ParentRefSpec{})\n" +
+	"parentRef$ = parentref.New(docs$, \"parent\", docs#, parentref.Spec{})\n" +
 		"parentStore$ = model.NewStore(model.New(\"$\", parentRef$), docs$)", "parentRef$",
 	"_, _, err := parentStore$.Set(id, bson.D{{Key: \"parent\", Value: \"b\"}}).Run(ctx, db); if err != nil { return err }; _, err = parentRef$.Children(\"b\").All(ctx, db); return err",
 }, {
@@ -35,11 +35,11 @@ var costTechniques = []costTechnique{{
 	"_, _, err := versionStore$.Edit(id, func(d *Doc$) error { d.Name += \"!\"; return nil }).Run(ctx, db); return err",
 }, {
 	"Kids []string `bson:\"kids,omitempty\"`", "relate",
-	"childRefs$ = relate.NewChildRefs(docs$, \"kids\", docs#)", "childRefs$",
+	"childRefs$ = childrefs.New(docs$, \"kids\", docs#)", "childRefs$",
 	"_, err := childRefs$.Add(id, \"b\").Run(ctx, db); if err != nil { return err }; _, err = childRefs$.ChildrenOf(id).All(ctx, db); return err",
 }, {
 	"Of string `bson:\"of\"`", "denorm",
-	"counter$ = denorm.NewCounter(docs$, \"of\", docs#, denorm.CounterSpec{Count: \"count\"})\n" +
+	"counter$ = counter.New(docs$, \"of\", docs#, counter.Spec{Count: \"count\"})\n" +
 		"countStore$ = model.NewStore(model.New(\"$\", counter$), docs$)", "counter$",
 	"_, _, err := countStore$.Insert(Doc${ID: id, Of: \"b\"}).Run(ctx, db); if err != nil { return err }; _, _, err = counter$.Recount(\"b\").Run(ctx, db); return err",
 }, {
@@ -48,39 +48,39 @@ var costTechniques = []costTechnique{{
 	"_, err := embedded$.Add(id, item{ID: \"i\"}).Run(ctx, db); if err != nil { return err }; _, err = embedded$.Having(bson.D{{Key: \"id\", Value: \"i\"}}).All(ctx, db); return err",
 }, {
 	"Copied copied `bson:\"copied\"`", "denorm",
-	"copy$ = denorm.NewCopy(docs#, docs$, denorm.CopySpec{KeyPath: \"copied.id\", Fields: []denorm.Field{{From: \"name\", To: \"copied.name\"}}})\n" +
+	"copy$ = copies.New(docs#, docs$, copies.Spec{KeyPath: \"copied.id\", Fields: []copies.Field{{From: \"name\", To: \"copied.name\"}}})\n" +
 		"copyStore$ = model.NewStore(model.New(\"$\", copy$), docs#)", "copy$",
 	"_, _, err := copyStore$.Set(id, bson.D{{Key: \"name\", Value: \"new\"}}).Run(ctx, db); return err",
 }, {
 	"Latest []string `bson:\"latest,omitempty\"`", "denorm",
-	"bounded$ = denorm.NewBounded(docs$, \"latest\", denorm.BoundedSpec{Max: 10})", "bounded$",
+	"bounded$ = bounded.New(docs$, \"latest\", bounded.Spec{Max: 10})", "bounded$",
 	"_, err := bounded$.Push(id, \"new\").Run(ctx, db); return err",
 }, {
 	"Until *time.Time `bson:\"until,omitempty\"`", "model/schema",
 	"expiry$ = schema.NewExpiry(docs$, \"until\", schema.ExpirySpec{Archive: \"archive$\"})", "expiry$",
 	"_, err := expiry$.Live(time.Now()).All(ctx, db); if err != nil { return err }; _, err = expiry$.Archive(time.Now()).Run(ctx, db, model.JobOptions{}); return err",
 }, {
-	"Outbox denorm.Outgoing[item] `bson:\"outbox,omitempty\"`", "denorm",
-	"outbox$ = denorm.NewOutbox[item](docs$, \"outbox\", denorm.OutboxSpec{})", "outbox$",
+	"Outbox outbox.Outgoing[item] `bson:\"outbox,omitempty\"`", "denorm",
+	"outbox$ = outbox.New[item](docs$, \"outbox\", outbox.Spec{})", "outbox$",
 	"_, err := outbox$.Publish(id, item{ID: \"e\"}, time.Now(), bson.NewObjectID()).Run(ctx, db); if err != nil { return err }; " +
-		"return outbox$.Relay(\"r\", denorm.RelaySpec{Once: true}, func(context.Context, denorm.Delivery[string, item]) error { return nil }).Run(ctx, db)",
+		"return outbox$.Relay(\"r\", outbox.RelaySpec{Once: true}, func(context.Context, outbox.Delivery[string, item]) error { return nil }).Run(ctx, db)",
 }, {
 	"Up *string `bson:\"up\"`\nPath string `bson:\"path\"`\nOrder string `bson:\"order\"`\nChange int64 `bson:\"change\"`", "paths",
 	"tree$ = paths.NewMaterializedPath(docs$, paths.MaterializedPathSpec{TreeSpec: paths.TreeSpec{Parent: \"up\"}})", "tree$",
 	"_, _, err := tree$.Insert(Doc${ID: id}, paths.LastRoot[string]()).Run(ctx, db); if err != nil { return err }; _, err = tree$.Descendants(&Doc${ID: id}, 0).All(ctx, db); return err",
 }, {
 	"Specs []spec `bson:\"specs,omitempty\"`", "denorm",
-	"attributes$ = denorm.NewAttributes(docs$, \"specs\", denorm.AttributesSpec{})", "attributes$",
+	"attributes$ = attributes.New(docs$, \"specs\", attributes.Spec{})", "attributes$",
 	"_, err := attributes$.Set(id, bson.D{{Key: \"color\", Value: \"red\"}}).Run(ctx, db); if err != nil { return err }; _, err = attributes$.Equal(\"color\", \"red\").All(ctx, db); return err",
 }, {
 	"Joined []string `bson:\"joined,omitempty\"`", "relate",
-	"join$ = relate.NewJoin(docs$, \"joined\", docs#, relate.JoinSpec{})", "",
+	"join$ = join.New(docs$, \"joined\", docs#, join.Spec{})", "",
 	"_, err := join$.Load(ctx, db, []Doc${{ID: id}}); return err",
 }, {
-	"Revision int64 `bson:\"revision\"`\nRevised *denorm.Revised `bson:\"revised,omitempty\"`", "denorm",
-	"revisions$ = model.NewCollection[denorm.Revision[Doc$, string], denorm.RevisionID[string]](\"revisions$\")\n" +
-		"history$ = denorm.NewHistory(docs$, revisions$, denorm.HistorySpec{Version: \"revision\"})", "history$",
-	"_, _, err := history$.Insert(Doc${ID: id}, denorm.Revised{At: time.Now()}, bson.NewObjectID()).Run(ctx, db); if err != nil { return err }; _, err = history$.AsOf(id, time.Now()).One(ctx, db); return err",
+	"Revision int64 `bson:\"revision\"`\nRevised *history.Revised `bson:\"revised,omitempty\"`", "denorm",
+	"revisions$ = model.NewCollection[history.Revision[Doc$, string], history.RevisionID[string]](\"revisions$\")\n" +
+		"history$ = history.New(docs$, revisions$, history.Spec{Version: \"revision\"})", "history$",
+	"_, _, err := history$.Insert(Doc${ID: id}, history.Revised{At: time.Now()}, bson.NewObjectID()).Run(ctx, db); if err != nil { return err }; _, err = history$.AsOf(id, time.Now()).One(ctx, db); return err",
 }, {
 	"Edges []string `bson:\"edges,omitempty\"`", "paths",
 	"graph$ = paths.NewGraph(docs$, \"edges\", paths.GraphSpec{})", "graph$",

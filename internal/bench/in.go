@@ -2,7 +2,7 @@ package main
 
 import (
 	"github.com/chenmingyong0423/go-mongox/v2/builder/query"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -13,7 +13,7 @@ type statement struct {
 }
 
 var (
-	uses    = relate.NewChildRefs(products, "parts", parts)
+	uses    = childrefs.New(products, "parts", parts)
 	hundred = productOf(100)
 )
 

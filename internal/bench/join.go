@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/join"
 	"github.com/dwoolworth/goodm"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -30,7 +30,7 @@ type part struct {
 	Price  float64       `bson:"price"`
 }
 
-type joined = relate.Joined[product, part, bson.ObjectID]
+type joined = join.Joined[product, part, bson.ObjectID]
 
 const (
 	parents   = 1_000
@@ -41,7 +41,7 @@ const (
 var (
 	products = model.NewCollection[product, bson.ObjectID]("products")
 	parts    = model.NewCollection[part, bson.ObjectID]("parts")
-	assembly = relate.NewJoin(products, "parts", parts, relate.JoinSpec{})
+	assembly = join.New(products, "parts", parts, join.Spec{})
 )
 
 func init() {

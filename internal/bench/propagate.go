@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -33,20 +33,20 @@ type makerCopy struct {
 	V    int64         `bson:"v"`
 }
 
-const copies = 100_000
+const copyCount = 100_000
 
 var (
 	makers = model.NewCollection[maker, bson.ObjectID]("makers")
 	goods  = model.NewCollection[made, bson.ObjectID]("goods")
 	one    = id(4, 0) // of whom all are
 
-	fields   = []denorm.Field{{From: "name", To: "name"}}
-	elements = []denorm.Field{{From: "name", To: "by.name"}}
+	fields   = []copies.Field{{From: "name", To: "name"}}
+	elements = []copies.Field{{From: "name", To: "by.name"}}
 
-	byMaker        = denorm.NewCopy(makers, goods, denorm.CopySpec{KeyPath: "maker", Fields: fields})
-	byMakerVersion = denorm.NewCopy(makers, goods, denorm.CopySpec{KeyPath: "maker", Fields: fields, Version: "v", VersionTo: "v"})
-	inList         = denorm.NewCopy(makers, goods, denorm.CopySpec{KeyPath: "by.id", Fields: elements})
-	inListVersion  = denorm.NewCopy(makers, goods, denorm.CopySpec{KeyPath: "by.id", Fields: elements, Version: "v", VersionTo: "by.v"})
+	byMaker        = copies.New(makers, goods, copies.Spec{KeyPath: "maker", Fields: fields})
+	byMakerVersion = copies.New(makers, goods, copies.Spec{KeyPath: "maker", Fields: fields, Version: "v", VersionTo: "v"})
+	inList         = copies.New(makers, goods, copies.Spec{KeyPath: "by.id", Fields: elements})
+	inListVersion  = copies.New(makers, goods, copies.Spec{KeyPath: "by.id", Fields: elements, Version: "v", VersionTo: "by.v"})
 )
 
 // A propagation gives every copy the maker's name.
@@ -88,7 +88,7 @@ var propagations = map[string][]propagation{
 	},
 }
 
-func propagate(c *denorm.Copy[maker, bson.ObjectID, bson.ObjectID]) func(context.Context, *mongo.Database, maker) (int64, error) {
+func propagate(c *copies.Copy[maker, bson.ObjectID, bson.ObjectID]) func(context.Context, *mongo.Database, maker) (int64, error) {
 	return func(ctx context.Context, db *mongo.Database, m maker) (int64, error) {
 		r, err := c.Propagate(&m).Run(ctx, db)
 		return r.Modified(), err
@@ -129,7 +129,7 @@ func propagateTable(ctx context.Context, rounds int, b backend, where string) (t
 		return table{}, err
 	}
 	defer stop()
-	if err := storeGoods(ctx, db, copies); err != nil {
+	if err := storeGoods(ctx, db, copyCount); err != nil {
 		return table{}, err
 	}
 	var cs []contender
@@ -138,15 +138,15 @@ func propagateTable(ctx context.Context, rounds int, b backend, where string) (t
 		cs = append(cs, contender{name: p.name, trips: 1, run: func() error {
 			version++
 			changed, err := p.run(ctx, db, maker{ID: one, Name: fmt.Sprintf("name %09d", version), V: version})
-			if err == nil && changed != copies {
-				err = fmt.Errorf("%d documents changed, not %d", changed, copies)
+			if err == nil && changed != copyCount {
+				err = fmt.Errorf("%d documents changed, not %d", changed, copyCount)
 			}
 			return err
 		}})
 	}
 	rows, err := compare(min(rounds, 7), cs)
 	return table{
-		title: fmt.Sprintf("Propagate a name to %d documents, to %s, on %s", copies, where, b.name),
+		title: fmt.Sprintf("Propagate a name to %d documents, to %s, on %s", copyCount, where, b.name),
 		note:  "Target: at most 1.05 of the hand-written UpdateMany. " + b.note,
 		rows:  rows,
 	}, err

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chenmingyong0423/go-mongox/v2/builder/query"
 	"github.com/chenmingyong0423/go-mongox/v2/builder/update"
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -33,7 +33,7 @@ const kept = 1000
 
 var (
 	hosts   = model.NewCollection[host, bson.ObjectID]("hosts")
-	recent  = denorm.NewBounded(hosts, "logmsgs", denorm.BoundedSpec{Max: kept})
+	recent  = bounded.New(hosts, "logmsgs", bounded.Spec{Max: kept})
 	hostID  = id(3, 0)
 	message = logMessage{time.Date(2014, 3, 28, 9, 42, 41, 0, time.UTC), "warning", "cpu is on fire!"}
 )

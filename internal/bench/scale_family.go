@@ -4,9 +4,17 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/join"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -42,17 +50,17 @@ var (
 	presses = model.NewCollection[press, int]("presses")
 	titles  = model.NewCollection[title, int]("titles")
 
-	listed    = relate.NewChildRefs(presses, "titles", titles)
-	ofPress   = relate.NewParentRef(titles, "press", presses, relate.ParentRefSpec{By: "at"})
-	published = relate.NewTwoWay(presses, "titles", titles, "press", relate.TwoWaySpec{})
-	titleJoin = relate.NewJoin(presses, "titles", titles, relate.JoinSpec{})
-	lostPress = relate.NewDangling(titles, "press", presses, relate.DanglingSpec{})
-	closing   = relate.NewOnDelete(presses, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofPress}})
-	pressName = denorm.NewCopy(presses, titles, denorm.CopySpec{KeyPath: "press", Fields: []denorm.Field{{From: "name", To: "name"}}})
-	newest    = denorm.NewSubset(titles, "press", presses, "recent", denorm.SubsetSpec{
+	listed    = childrefs.New(presses, "titles", titles)
+	ofPress   = parentref.New(titles, "press", presses, parentref.Spec{By: "at"})
+	published = twosided.NewTwoWay(presses, "titles", titles, "press", twosided.TwoWaySpec{})
+	titleJoin = join.New(presses, "titles", titles, join.Spec{})
+	lostPress = dangling.New(titles, "press", presses, dangling.Spec{})
+	closing   = ondelete.New(presses, ondelete.Spec{Cascade: []relate.Referrer{ofPress}})
+	pressName = copies.New(presses, titles, copies.Spec{KeyPath: "press", Fields: []copies.Field{{From: "name", To: "name"}}})
+	newest    = subset.New(titles, "press", presses, "recent", subset.Spec{
 		Max: shown, By: bson.D{{Key: "at", Value: -1}}, Fields: []string{"name"},
 	})
-	titleCount = denorm.NewCounter(titles, "press", presses, denorm.CounterSpec{Count: "count"})
+	titleCount = counter.New(titles, "press", presses, counter.Spec{Count: "count"})
 
 	assigned    = storeOf(published, titles)
 	closed      = storeOf(closing, presses)
@@ -110,27 +118,27 @@ func newTitle(s *site) title {
 }
 
 var relateTrials = []trial{
-	{"relate.ChildRefs", "ChildrenOf a parent, 20", "the children", func(ctx context.Context, s *site) step {
+	{"childrefs.ChildRefs", "ChildrenOf a parent, 20", "the children", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, children, func() *model.Aggregate[title] { return listed.ChildrenOf(s.one(s.presses())) })
 	}},
-	{"relate.ChildRefs", "ParentsOf a child", "the parents", func(ctx context.Context, s *site) step {
+	{"childrefs.ChildRefs", "ParentsOf a child", "the parents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 1, func() *model.Find[press] { return listed.ParentsOf(s.one(s.presses() * children)) })
 	}},
-	{"relate.ChildRefs", "Add", "the list", func(ctx context.Context, s *site) step {
+	{"childrefs.ChildRefs", "Add", "the list", func(ctx context.Context, s *site) step {
 		var of, id int
 		return writing(ctx, s, func() write {
 			of, id = s.one(s.presses()), s.fresh()
 			return listed.Add(of, id)
 		}, func() write { return listed.Remove(of, id) })
 	}},
-	{"relate.ParentRef", "Children, newest 20", "what is asked for", func(ctx context.Context, s *site) step {
+	{"parentref.ParentRef", "Children, newest 20", "what is asked for", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, children, func() *model.Find[title] { return ofPress.Children(s.one(s.presses())).Limited(children) })
 	}},
-	{"relate.ParentRef", "insert a child", "nothing", func(ctx context.Context, s *site) step {
+	{"parentref.ParentRef", "insert a child", "nothing", func(ctx context.Context, s *site) step {
 		var t title
 		return writing(ctx, s, func() write { t = newTitle(s); return titles.Insert(t) }, func() write { return titles.Delete(t.ID) })
 	}},
-	{"relate.TwoWay", "Assign to another owner", "the lists", func(ctx context.Context, s *site) step {
+	{"twosided.TwoWay", "Assign to another owner", "the lists", func(ctx context.Context, s *site) step {
 		var t title
 		assign := func(of int) model.ChangeOf[model.Stored[title]] {
 			return assigned.Set(t.ID, bson.D{{Key: "press", Value: of}})
@@ -140,7 +148,7 @@ var relateTrials = []trial{
 			return assign(t.Press%s.presses() + 1)
 		}, func() error { return change(ctx, s, assign(t.Press)) })
 	}},
-	{"relate.Join", "Load of 50 parents' 1,000 children", "the children", func(ctx context.Context, s *site) step {
+	{"join.Join", "Load of 50 parents' 1,000 children", "the children", func(ctx context.Context, s *site) step {
 		var of []press
 		return step{before: func() error {
 			of = of[:0]
@@ -153,10 +161,10 @@ var relateTrials = []trial{
 			return expect(len(found), len(of), err)
 		}}
 	}},
-	{"relate.Dangling", "Checks", "all documents", func(ctx context.Context, s *site) step {
+	{"dangling.Dangling", "Checks", "all documents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 0, func() *model.Aggregate[bson.Raw] { return lostPress.Checks()[0].Find() })
 	}},
-	{"relate.OnDelete", "Delete with 20 dependents", "the dependents", func(ctx context.Context, s *site) step {
+	{"ondelete.OnDelete", "Delete with 20 dependents", "the dependents", func(ctx context.Context, s *site) step {
 		of := 0
 		return changing(ctx, s, func() model.ChangeOf[model.Stored[press]] { of = s.one(s.presses()); return closed.Delete(of) }, func() error {
 			p := pressOf(of)
@@ -170,7 +178,7 @@ var relateTrials = []trial{
 }
 
 var denormTrials = []trial{
-	{"denorm.Copy", "Set with 20 copies", "the copies", func(ctx context.Context, s *site) step {
+	{"copies.Copy", "Set with 20 copies", "the copies", func(ctx context.Context, s *site) step {
 		var p press
 		rename := func(name string) model.ChangeOf[model.Stored[press]] {
 			return namedPress.Set(p.ID, bson.D{{Key: "name", Value: name}})
@@ -181,20 +189,20 @@ var denormTrials = []trial{
 		},
 			func() error { return change(ctx, s, rename(p.Name)) })
 	}},
-	{"denorm.Copy", "Check", "all documents", func(ctx context.Context, s *site) step {
+	{"copies.Copy", "Check", "all documents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 0, func() *model.Aggregate[bson.Raw] { return pressName.Checks()[0].Find() })
 	}},
-	{"denorm.Subset", "Insert", "the kept few", func(ctx context.Context, s *site) step {
+	{"subset.Subset", "Insert", "the kept few", func(ctx context.Context, s *site) step {
 		var t title
 		return changing(ctx, s, func() model.ChangeOf[model.Stored[title]] { t = newTitle(s); return shownTitles.Insert(t) },
 			func() error { return change(ctx, s, shownTitles.Delete(t.ID)) })
 	}},
-	{"denorm.Counter", "Insert with tokens", "nothing", func(ctx context.Context, s *site) step {
+	{"counter.Counter", "Insert with tokens", "nothing", func(ctx context.Context, s *site) step {
 		var t title
 		return changing(ctx, s, func() model.ChangeOf[model.Stored[title]] { t = newTitle(s); return countTitles.Insert(t) },
 			func() error { return change(ctx, s, countTitles.Delete(t.ID)) })
 	}},
-	{"denorm.Counter", "Check", "all documents", func(ctx context.Context, s *site) step {
+	{"counter.Counter", "Check", "all documents", func(ctx context.Context, s *site) step {
 		return reading(ctx, s, 0, func() *model.Aggregate[bson.Raw] { return titleCount.Checks()[0].Find() })
 	}},
 }

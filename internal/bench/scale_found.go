@@ -6,7 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/attributes"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
@@ -33,8 +35,8 @@ type (
 
 var (
 	surfers = model.NewCollection[surfer, int]("surfers")
-	byCity  = denorm.NewIndexTable(surfers, "city", "surfersByCity", denorm.IndexTableSpec{})
-	byTags  = denorm.NewInverted(surfers, "by", "tags")
+	byCity  = indextable.New(surfers, "city", "surfersByCity", indextable.Spec{})
+	byTags  = inverted.New(surfers, "by", "tags")
 
 	cityStore = storeOf(byCity, surfers)
 	tagStore  = storeOf(byTags, surfers)
@@ -58,19 +60,19 @@ var tables = stock{
 		return fill(ctx, s, s.n/2, cityEntries.InsertMany, func(i int) tableEntry { return entryOf(cityOf(i), i) })
 	},
 	trials: []trial{
-		{"denorm.IndexTable", "Insert", "nothing", func(ctx context.Context, s *site) step {
+		{"indextable.IndexTable", "Insert", "nothing", func(ctx context.Context, s *site) step {
 			var d surfer
 			return changing(ctx, s, func() model.ChangeOf[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), City: cityOf(s.one(s.n / 2))}
 				return cityStore.Insert(d)
 			}, func() error { return change(ctx, s, cityStore.Delete(d.ID)) })
 		}},
-		{"denorm.IndexTable", "Lookup of a value, 20 entries", "the entries", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, children, func() *model.Find[denorm.IndexEntry[int]] {
+		{"indextable.IndexTable", "Lookup of a value, 20 entries", "the entries", func(ctx context.Context, s *site) step {
+			return reading(ctx, s, children, func() *model.Find[indextable.Entry[int]] {
 				return byCity.Lookup(cityOf(s.one(s.n / 2 / children * children)))
 			})
 		}},
-		{"denorm.IndexTable", "Documents of a value, 20", "the documents", func(ctx context.Context, s *site) step {
+		{"indextable.IndexTable", "Documents of a value, 20", "the documents", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[surfer] { return byCity.Documents(cityOf(s.one(s.n / 2 / children * children))) })
 		}},
 	},
@@ -108,13 +110,13 @@ var tagged = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.Inverted", "Documents of all of three tags, 20 of 180", "the entries", func(ctx context.Context, s *site) step {
+		{"inverted.Inverted", "Documents of all of three tags, 20 of 180", "the entries", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[surfer] {
 				t := tagsOf(s.one(s.n / 3 / children * children))
 				return byTags.Documents(byTags.Is("tags", t[0]).And(byTags.Is("tags", t[1]), byTags.Is("tags", t[2])))
 			})
 		}},
-		{"denorm.Inverted", "Insert with three tags", "the tags", func(ctx context.Context, s *site) step {
+		{"inverted.Inverted", "Insert with three tags", "the tags", func(ctx context.Context, s *site) step {
 			var d surfer
 			return changing(ctx, s, func() model.ChangeOf[model.Stored[surfer]] {
 				d = surfer{ID: s.fresh(), Tags: tagsOf(s.one(s.n / 3))}
@@ -141,7 +143,7 @@ type (
 
 var (
 	spotted  = model.NewCollection[spot, int]("spots")
-	specs    = denorm.NewAttributes(spotted, "specs", denorm.AttributesSpec{})
+	specs    = attributes.New(spotted, "specs", attributes.Spec{})
 	spotAt   = geofield.NewField(spotted, "at", "geo", geofield.FieldSpec{})
 	southern = geohash.Point{Lat: 40, Lng: -5} // a corner of the land
 )
@@ -169,10 +171,10 @@ var spots = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.Attributes", "Equal, 20 documents", "the documents", func(ctx context.Context, s *site) step {
+		{"attributes.Attributes", "Equal, 20 documents", "the documents", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Find[spot] { return specs.Equal("series", s.one(s.n/children)-1) })
 		}},
-		{"denorm.Attributes", "Set", "the attributes", func(ctx context.Context, s *site) step {
+		{"attributes.Attributes", "Set", "the attributes", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return specs.Set(s.one(s.n), bson.D{{Key: "watt", Value: s.fresh()}}) }, nil)
 		}},
 		{"geofield.Field", "Nearest 20", "what is asked for", func(ctx context.Context, s *site) step {

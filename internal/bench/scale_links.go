@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -24,7 +26,7 @@ const perKnot = 3
 var (
 	lefts  = model.NewCollection[knot, int]("lefts")
 	rights = model.NewCollection[knot, int]("rights")
-	linked = relate.NewManyToMany(lefts, "links", rights, "links", relate.ManyToManySpec{})
+	linked = twosided.NewManyToMany(lefts, "links", rights, "links", twosided.ManyToManySpec{})
 
 	linkedLefts = storeOf(linked, lefts)
 
@@ -50,7 +52,7 @@ var knots = stock{
 		})
 	},
 	trials: []trial{
-		{"relate.ManyToMany", "Link", "the lists", func(ctx context.Context, s *site) step {
+		{"twosided.ManyToMany", "Link", "the lists", func(ctx context.Context, s *site) step {
 			left, right := 0, 0
 			return changing(ctx, s, func() model.ChangeOf[model.Stored[knot]] {
 				left = s.one(s.n / 2)
@@ -63,7 +65,7 @@ var knots = stock{
 				}))
 			})
 		}},
-		{"relate.ManyToMany", "Others 3", "the links", func(ctx context.Context, s *site) step {
+		{"twosided.ManyToMany", "Others 3", "the links", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, perKnot, func() *model.Find[knot] { return linked.Left().Others(s.one(s.n / 2)) })
 		}},
 	},
@@ -97,7 +99,7 @@ var (
 	items = model.NewCollection[liked, string]("items")
 	likes = model.NewCollection[like, int]("likes")
 
-	likesOf   = relate.NewJoinCollection(likes, "user", users, "item", items, relate.JoinCollectionSpec{By: "at"})
+	likesOf   = joincollection.New(likes, "user", users, "item", items, joincollection.Spec{By: "at"})
 	likeStore = storeOf(likesOf, likes)
 )
 
@@ -132,7 +134,7 @@ var joins = stock{
 		})
 	},
 	trials: []trial{
-		{"relate.JoinCollection", "Link", "nothing", func(ctx context.Context, s *site) step {
+		{"joincollection.JoinCollection", "Link", "nothing", func(ctx context.Context, s *site) step {
 			var l like
 			return changing(ctx, s, func() model.ChangeOf[model.Stored[like]] {
 				u := s.one(s.users())
@@ -142,7 +144,7 @@ var joins = stock{
 				return change(ctx, s, likeStore.DeleteOne(bson.D{{Key: "user", Value: l.User}, {Key: "item", Value: l.Item}}))
 			})
 		}},
-		{"relate.JoinCollection", "Others, a page of 20", "the page", func(ctx context.Context, s *site) step {
+		{"joincollection.JoinCollection", "Others, a page of 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[relate.Linked[like, liked]] {
 				return likesOf.Left().Others(userOf(s.one(s.users())).ID, nil, children)
 			})
@@ -161,14 +163,14 @@ type (
 		Rev  int64    `bson:"rev"`
 		Cols []column `bson:"cols"`
 	}
-	column = denorm.RowColumn[string]
+	column = widerow.Column[string]
 )
 
 var (
 	itemByUser = model.NewCollection[likeRow, string]("itemByUser")
 	userByItem = model.NewCollection[likeRow, string]("userByItem")
 
-	likeRows = denorm.NewWideRow(users, items, denorm.WideRowSpec{
+	likeRows = widerow.New(users, items, widerow.Spec{
 		LeftRows: itemByUser.Name(), RightRows: userByItem.Name(), LeftCopies: []string{"name"}, RightCopies: []string{"name"},
 	})
 )
@@ -184,7 +186,7 @@ func rowOf(of string, others []liked, at []int) likeRow {
 		if err != nil {
 			panic(err)
 		}
-		r.Cols = append(r.Cols, column{Key: denorm.ColumnsFrom(t) + "|" + o.ID, At: t, ID: o.ID, Op: early, Doc: doc})
+		r.Cols = append(r.Cols, column{Key: widerow.ColumnsFrom(t) + "|" + o.ID, At: t, ID: o.ID, Op: early, Doc: doc})
 	}
 	slices.SortFunc(r.Cols, func(a, b column) int { return strings.Compare(a.Key, b.Key) })
 	return r
@@ -220,7 +222,7 @@ var rows = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.WideRow", "Link", "the row's document, 500 columns at most", func(ctx context.Context, s *site) step {
+		{"widerow.WideRow", "Link", "the row's document, 500 columns at most", func(ctx context.Context, s *site) step {
 			var user, item string
 			return changing(ctx, s, func() model.Change {
 				u := s.one(s.users())
@@ -228,7 +230,7 @@ var rows = stock{
 				return likeRows.Link(user, item, firstLike.AddDate(1, 0, 0), bson.NewObjectID())
 			}, func() error { return change(ctx, s, likeRows.Unlink(user, item)) })
 		}},
-		{"denorm.WideRow", "Newest 20", "the page", func(ctx context.Context, s *site) step {
+		{"widerow.WideRow", "Newest 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[column] {
 				return likeRows.Left().Newest(userOf(s.one(s.users())).ID, "", children)
 			})

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -16,7 +19,7 @@ type (
 		ID   int64 `bson:"id"`
 		Paid int64 `bson:"paid"`
 	}
-	page = denorm.BucketDoc[string, buyer]
+	page = bucket.Doc[string, buyer]
 	tome struct {
 		ID     string  `bson:"_id"`
 		Extras bool    `bson:"extras,omitempty"`
@@ -29,10 +32,10 @@ const perPage = 10
 var (
 	bought     = model.NewCollection[page, string]("pages")
 	tomes      = model.NewCollection[tome, string]("tomes")
-	pageSpec   = denorm.BucketSpec{Max: perPage, ElementKey: "id"}
-	pagesOf    = denorm.NewBucket(bought, pageSpec)
-	overflow   = denorm.NewBucket(bought.Named("overflow"), pageSpec)
-	tomeBuyers = denorm.NewOutlier(tomes, "buyers", overflow, denorm.OutlierSpec{Max: perPage, Flag: "extras"})
+	pageSpec   = bucket.Spec{Max: perPage, ElementKey: "id"}
+	pagesOf    = bucket.New(bought, pageSpec)
+	overflow   = bucket.New(bought.Named("overflow"), pageSpec)
+	tomeBuyers = outlier.New(tomes, "buyers", overflow, outlier.Spec{Max: perPage, Flag: "extras"})
 )
 
 func tomeOf(i int) string { return fmt.Sprintf("t%07d", i) }
@@ -74,12 +77,12 @@ var pages = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.Bucket", "Append", "the page", func(ctx context.Context, s *site) step {
+		{"bucket.Bucket", "Append", "the page", func(ctx context.Context, s *site) step {
 			return changing(ctx, s, func() model.Change {
 				return pagesOf.Append(tomeOf(s.one(s.pageKeys())), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},
-		{"denorm.Bucket", "Newest page", "the page", func(ctx context.Context, s *site) step {
+		{"bucket.Bucket", "Newest page", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, 1, func() *model.Find[page] { return pagesOf.Newest(tomeOf(s.one(s.pageKeys()))).Limited(1) })
 		}},
 	},
@@ -119,7 +122,7 @@ var outliers = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.Outlier", "Append to a usual owner", "the array", func(ctx context.Context, s *site) step {
+		{"outlier.Outlier", "Append to a usual owner", "the array", func(ctx context.Context, s *site) step {
 			var b buyer
 			var to string
 			return changing(ctx, s, func() model.Change {
@@ -127,12 +130,12 @@ var outliers = stock{
 				return tomeBuyers.Append(to, b)
 			}, func() error { return change(ctx, s, tomeBuyers.Remove(to, b.ID)) })
 		}},
-		{"denorm.Outlier", "Append to an outlier", "the page", func(ctx context.Context, s *site) step {
+		{"outlier.Outlier", "Append to an outlier", "the page", func(ctx context.Context, s *site) step {
 			return changing(ctx, s, func() model.Change {
 				return tomeBuyers.Append(tomeOf(s.outlier()), buyer{int64(s.fresh()), 10})
 			}, nil)
 		}},
-		{"denorm.Outlier", "Holding, in the overflow", "the page", func(ctx context.Context, s *site) step {
+		{"outlier.Outlier", "Holding, in the overflow", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, 1, func() *model.Aggregate[buyer] {
 				i := s.outlier() / unusual
 				return tomeBuyers.Holding(tomeOf(i*unusual), int64(overflowing(2*i-1)))
@@ -147,13 +150,13 @@ var outliers = stock{
 // overflowing is the first buyer of the i-th page of overflow, whom nobody else has.
 func overflowing(i int) int { return -10 * i }
 
-type visit = denorm.UniqueDoc[string, string]
+type visit = uniquecount.Doc[string, string]
 
 const week, visitors = 7, 20
 
 var (
 	visited  = model.NewCollection[visit, string]("visits")
-	uniques  = denorm.NewUniqueCount(visited, denorm.UniqueSpec{Period: denorm.Daily})
+	uniques  = uniquecount.New(visited, uniquecount.Spec{Period: denorm.Daily})
 	firstDay = time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 )
 
@@ -174,12 +177,12 @@ var visits = stock{
 		})
 	},
 	trials: []trial{
-		{"denorm.UniqueCount", "Visit, of a new member", "nothing", func(ctx context.Context, s *site) step {
+		{"uniquecount.UniqueCount", "Visit, of a new member", "nothing", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write {
 				return uniques.Visit(groupOf(s.one(s.groups())), fmt.Sprint("n", s.fresh()), firstDay.AddDate(0, 1, 0))
 			}, nil)
 		}},
-		{"denorm.UniqueCount", "Count over a week, 20 members of 140 visits", "the visits", func(ctx context.Context, s *site) step {
+		{"uniquecount.UniqueCount", "Count over a week, 20 members of 140 visits", "the visits", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, 1, func() *model.Aggregate[denorm.Count] {
 				return uniques.Count(groupOf(s.one(s.groups())), firstDay, firstDay.AddDate(0, 0, week))
 			})

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/feed"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
@@ -38,13 +40,13 @@ var (
 	stored  = model.NewCollection[record, int]("records")
 	inside  = embed.NewEmbedded[recordLine](stored, "lines", embed.EmbeddedSpec{Key: "key", Max: 100})
 	counted = embed.NewVersioned(stored, embed.VersionedSpec{Tokens: "ops"})
-	lastTen = denorm.NewBounded(stored, "last", denorm.BoundedSpec{Max: 10})
-	views   = denorm.NewApproximate(stored, "views", 100)
+	lastTen = bounded.New(stored, "last", bounded.Spec{Max: 10})
+	views   = approximate.New(stored, "views", 100)
 	aging   = schema.NewExpiry(stored, "at", schema.ExpirySpec{After: time.Hour, Archive: "recordsArchive"})
-	seen    = denorm.NewFeed(stored, "seen", record{ID: 1}, func(c denorm.FeedChange[record, int]) model.Plan {
+	seen    = feed.New(stored, "seen", record{ID: 1}, func(c feed.Change[record, int]) model.Plan {
 		id, upsert := bson.D{{Key: "_id", Value: c.ID}}, true
 		return model.NewPlan(model.Write{Collection: "seen", Model: &mongo.ReplaceOneModel{Filter: id, Replacement: bson.D{}, Upsert: &upsert}})
-	}, denorm.FeedSpec{Since: "at"})
+	}, feed.Spec{Since: "at"})
 
 	firstRecord = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
@@ -75,10 +77,10 @@ var records = stock{
 		{"embed.Versioned", "Take", "nothing", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return counted.Take(s.one(s.n), "stock", 1, bson.NewObjectID()) }, nil)
 		}},
-		{"denorm.Bounded", "Push, of 10", "the kept few", func(ctx context.Context, s *site) step {
+		{"bounded.Bounded", "Push, of 10", "the kept few", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return lastTen.Push(s.one(s.n), s.fresh()) }, nil)
 		}},
-		{"denorm.Approximate", "Count, the one in 100 that is written", "nothing", func(ctx context.Context, s *site) step {
+		{"approximate.Approximate", "Count, the one in 100 that is written", "nothing", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return views.Count(s.one(s.n), 1, 0) }, nil)
 		}},
 		{"schema.Expiry", "Live, 20 documents", "all documents", func(ctx context.Context, s *site) step {
@@ -87,7 +89,7 @@ var records = stock{
 		{"schema.Expiry", "Expired, 20 documents", "the documents", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, 20, func() *model.Find[record] { return aging.Expired(recordAt(20).Add(time.Hour + time.Second)) })
 		}},
-		{"denorm.Feed", "a poll, of nothing new", "what is new", func(ctx context.Context, s *site) step {
+		{"feed.Feed", "a poll, of nothing new", "what is new", func(ctx context.Context, s *site) step {
 			poll := func() error {
 				return seen.Stream().Run(ctx, s.db, model.StreamOptions{FromNow: true, Poll: true, Once: true, Wait: time.Millisecond})
 			}

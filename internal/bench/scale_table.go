@@ -8,10 +8,10 @@ import (
 
 // techniques are in the order of docs/TYPES.md.
 var techniques = []string{
-	"embed.Embedded", "denorm.Bounded", "embed.Versioned", "relate.ChildRefs", "relate.ParentRef", "relate.TwoWay", "relate.ManyToMany",
-	"relate.JoinCollection", "relate.Join", "relate.Dangling", "relate.OnDelete", "denorm.Copy", "denorm.Feed", "denorm.Subset",
-	"denorm.Bucket", "denorm.Outlier", "denorm.WideRow", "denorm.Counter", "denorm.UniqueCount", "denorm.Approximate",
-	"denorm.IndexTable", "denorm.Inverted", "denorm.Attributes", "geofield.Field", "keys.Sequence", "schema.Expiry", "keys.Composite",
+	"embed.Embedded", "bounded.Bounded", "embed.Versioned", "childrefs.ChildRefs", "parentref.ParentRef", "twosided.TwoWay", "twosided.ManyToMany",
+	"joincollection.JoinCollection", "join.Join", "dangling.Dangling", "ondelete.OnDelete", "copies.Copy", "feed.Feed", "subset.Subset",
+	"bucket.Bucket", "outlier.Outlier", "widerow.WideRow", "counter.Counter", "uniquecount.UniqueCount", "approximate.Approximate",
+	"indextable.IndexTable", "inverted.Inverted", "attributes.Attributes", "geofield.Field", "keys.Sequence", "schema.Expiry", "keys.Composite",
 }
 
 // trials are all of them, in the order of techniques.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -126,7 +126,7 @@ func ordered(first bool) func(n int) (string, error) {
 
 const elementsPerPage = 100
 
-var simulatedPages = denorm.NewBucket(model.NewCollection[page, string]("pages"), denorm.BucketSpec{Max: elementsPerPage, ElementKey: "id"})
+var simulatedPages = bucket.New(model.NewCollection[page, string]("pages"), bucket.Spec{Max: elementsPerPage, ElementKey: "id"})
 
 // pageID is the _id of a page, after it was held to be behind the page before it.
 func pageID(seq int64) (string, error) {

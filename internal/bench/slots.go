@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/slots"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -21,7 +21,7 @@ const slotRun = 2 * time.Second
 
 var (
 	slotWriters = []int{1, 16, 64}
-	slotted     = model.NewCollection[denorm.SlotDoc[string], string]("slots")
+	slotted     = model.NewCollection[slots.Doc[string], string]("slots")
 )
 
 // An adder adds one to a number, once for each token.
@@ -44,7 +44,7 @@ func adders() []adder {
 		return err
 	}}}
 	for _, n := range []int{1, 16} {
-		s := denorm.NewSlots(slotted, denorm.SlotsSpec{Slots: n})
+		s := slots.New(slotted, slots.Spec{Slots: n})
 		key := fmt.Sprint("in", n)
 		out = append(out, adder{fmt.Sprintf("docmodel Slots %d", n), func(ctx context.Context, db *mongo.Database, op bson.ObjectID) error {
 			_, err := s.Add(key, 1, op).Run(ctx, db)

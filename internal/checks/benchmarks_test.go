@@ -76,9 +76,9 @@ func quotation(t *testing.T, results string) string {
 
 // grown are the operations whose times in growing collections docs/BENCHMARKS.md quotes: technique and operation.
 var grown = [][2]string{
-	{"relate.ParentRef", "Children, newest 20"}, {"relate.TwoWay", "Assign to another owner"},
-	{"denorm.Counter", "Insert with tokens"}, {"denorm.Copy", "Set with 20 copies"}, {"denorm.Bucket", "Append"},
-	{"geofield.Field", "Nearest 20"}, {"relate.Dangling", "Checks"},
+	{"parentref.ParentRef", "Children, newest 20"}, {"twosided.TwoWay", "Assign to another owner"},
+	{"counter.Counter", "Insert with tokens"}, {"copies.Copy", "Set with 20 copies"}, {"bucket.Bucket", "Append"},
+	{"geofield.Field", "Nearest 20"}, {"dangling.Dangling", "Checks"},
 }
 
 // growth is the table of those operations, on the engine and on the server.

@@ -11,7 +11,7 @@ import (
 
 // A Case is one call of a function that generates a command. It gives Make or From.
 type Case struct {
-	Method string // package, type and method, or package and function: relate.ChildRefs.Add, model.Merge
+	Method string // package, type and method, or package and function: childrefs.ChildRefs.Add, model.Merge
 	Reason string // why this case is there
 
 	// Make calls the function. s is a string that a caller's user typed: it goes wherever a value goes.

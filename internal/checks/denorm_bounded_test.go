@@ -3,7 +3,7 @@ package checks
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -28,18 +28,18 @@ type (
 
 var (
 	busyHosts = model.NewCollection[busyHost, string]("hosts")
-	lastLines = denorm.NewBounded(busyHosts.Unchecked(), "lines", denorm.BoundedSpec{Max: 3})
-	keyLines  = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{Max: 3, Key: "id"})
-	firstKeys = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{Max: 3, Key: "id", First: true})
-	timeLines = denorm.NewBounded(busyHosts, "lines", denorm.BoundedSpec{
+	lastLines = bounded.New(busyHosts.Unchecked(), "lines", bounded.Spec{Max: 3})
+	keyLines  = bounded.New(busyHosts, "lines", bounded.Spec{Max: 3, Key: "id"})
+	firstKeys = bounded.New(busyHosts, "lines", bounded.Spec{Max: 3, Key: "id", First: true})
+	timeLines = bounded.New(busyHosts, "lines", bounded.Spec{
 		Max: 3, By: bson.D{{Key: "time", Value: 1}, {Key: "id", Value: 1}}, Key: "id",
 	})
-	tops = denorm.NewBounded(busyHosts, "stats.tops", denorm.BoundedSpec{
+	tops = bounded.New(busyHosts, "stats.tops", bounded.Spec{
 		Max: 5, First: true, By: bson.D{{Key: "", Value: -1}},
 	})
-	labels = denorm.NewBounded(busyHosts, "labels", denorm.BoundedSpec{Max: 2})
+	labels = bounded.New(busyHosts, "labels", bounded.Spec{Max: 2})
 
-	newLabels = denorm.NewBounded(busyHosts, "labels", denorm.BoundedSpec{Max: 2, Create: true})
+	newLabels = bounded.New(busyHosts, "labels", bounded.Spec{Max: 2, Create: true})
 )
 
 func init() {
@@ -49,15 +49,15 @@ func init() {
 
 func boundedPushes() []Case {
 	return []Case{
-		{Method: "denorm.Bounded.Push", Reason: "the last three, in the order of pushing",
+		{Method: "bounded.Bounded.Push", Reason: "the last three, in the order of pushing",
 			Make: func(s string) any { return lastLines.Push(s, line{ID: s, Time: noon(0), Text: s}) }},
-		{Method: "denorm.Bounded.Push", Reason: "by pointer, and several",
+		{Method: "bounded.Bounded.Push", Reason: "by pointer, and several",
 			From: func(s string) ([]any, func() any) {
 				a, b := &line{ID: s, Time: noon(0)}, &line{ID: s + "2", Time: noon(1)}
 				list := roomy([]any{a, b})
 				return []any{list, a, b}, func() any { return lastLines.Push("h", list...) }
 			}},
-		{Method: "denorm.Bounded.PushWith", Reason: "a counter and a time beside it",
+		{Method: "bounded.Bounded.PushWith", Reason: "a counter and a time beside it",
 			From: func(s string) ([]any, func() any) {
 				with := roomy(bson.D{
 					{Key: "$inc", Value: roomy(bson.D{{Key: "views", Value: int64(1)}})},
@@ -65,7 +65,7 @@ func boundedPushes() []Case {
 				})
 				return []any{with}, func() any { return lastLines.PushWith("h", with, line{ID: s, Time: noon(0), Text: s}) }
 			}},
-		{Method: "denorm.Bounded.PushWith", Reason: "another push, with care, and a list that is copied",
+		{Method: "bounded.Bounded.PushWith", Reason: "another push, with care, and a list that is copied",
 			From: func(s string) ([]any, func() any) {
 				list := roomy([]string{s})
 				with := roomy(bson.D{{
@@ -74,15 +74,15 @@ func boundedPushes() []Case {
 				}})
 				return []any{with, list}, func() any { return keyLines.PushWith("h", with, line{ID: s, Time: noon(0)}) }
 			}},
-		{Method: "denorm.Bounded.PushWith", Reason: "to the array itself it is refused",
+		{Method: "bounded.Bounded.PushWith", Reason: "to the array itself it is refused",
 			From: func(s string) ([]any, func() any) {
 				with := roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "lines.0.text", Value: s}})}})
 				return []any{with}, func() any { return lastLines.PushWith("h", with, line{ID: s}) }
 			}},
-		{Method: "denorm.Bounded.Push", Reason: "one element with a key, recognized",
+		{Method: "bounded.Bounded.Push", Reason: "one element with a key, recognized",
 			Make: func(s string) any { return keyLines.Push("h", line{ID: s, Time: noon(0), Text: s}) }},
 		{
-			Method:    "denorm.Bounded.Push",
+			Method:    "bounded.Bounded.Push",
 			Reason:    "four elements with keys, of which three stay",
 			MayRefuse: "it is the key of another",
 
@@ -91,27 +91,27 @@ func boundedPushes() []Case {
 			},
 		},
 		{
-			Method:    "denorm.Bounded.Push",
+			Method:    "bounded.Bounded.Push",
 			Reason:    "the first three: what doesn't fit is dropped",
 			MayRefuse: "it is the key of another",
 
 			Make: func(s string) any { return firstKeys.Push("h", line{ID: "a"}, line{ID: s}) },
 		},
-		{Method: "denorm.Bounded.Push", Reason: "elements with keys, sorted: what sorts too low is dropped",
+		{Method: "bounded.Bounded.Push", Reason: "elements with keys, sorted: what sorts too low is dropped",
 			Make: func(s string) any {
 				return timeLines.Push("h", line{ID: s, Time: noon(0)}, line{ID: s + "2", Time: noon(1)})
 			}},
-		{Method: "denorm.Bounded.Push", Reason: "the top five scalars, below a field",
+		{Method: "bounded.Bounded.Push", Reason: "the top five scalars, below a field",
 			Make: func(s string) any { return tops.Push(s, int64(4)) }},
-		{Method: "denorm.Bounded.Push", Reason: "a string is an element",
+		{Method: "bounded.Bounded.Push", Reason: "a string is an element",
 			Make: func(s string) any { return labels.Push("h", s) }},
-		{Method: "denorm.Bounded.Push", Reason: "none is refused",
+		{Method: "bounded.Bounded.Push", Reason: "none is refused",
 			Make: func(s string) any { return lastLines.Push(s) }},
-		{Method: "denorm.Bounded.Push", Reason: "an element of another type is refused",
+		{Method: "bounded.Bounded.Push", Reason: "an element of another type is refused",
 			Make: func(s string) any { return lastLines.Push("h", s) }},
-		{Method: "denorm.Bounded.Push", Reason: "the same key twice is refused",
+		{Method: "bounded.Bounded.Push", Reason: "the same key twice is refused",
 			Make: func(s string) any { return keyLines.Push("h", line{ID: s}, line{ID: s}) }},
-		{Method: "denorm.Bounded.Push", Reason: "an owner that may not exist",
+		{Method: "bounded.Bounded.Push", Reason: "an owner that may not exist",
 			From: func(s string) ([]any, func() any) {
 				list := roomy([]any{s})
 				return []any{list}, func() any { return newLabels.Push(s, list...) }
@@ -121,33 +121,33 @@ func boundedPushes() []Case {
 
 func boundedOthers() []Case {
 	return []Case{
-		{Method: "denorm.Bounded.Remove", Reason: "by keys",
+		{Method: "bounded.Bounded.Remove", Reason: "by keys",
 			From: func(s string) ([]any, func() any) {
 				keys := roomy([]any{s, "b"})
 				return []any{keys}, func() any { return keyLines.Remove(s, keys...) }
 			}},
-		{Method: "denorm.Bounded.Remove", Reason: "without a Key is refused",
+		{Method: "bounded.Bounded.Remove", Reason: "without a Key is refused",
 			Make: func(s string) any { return lastLines.Remove("h", s) }},
-		{Method: "denorm.Bounded.Remove", Reason: "of no key is refused, for it would match elements without one",
+		{Method: "bounded.Bounded.Remove", Reason: "of no key is refused, for it would match elements without one",
 			Make: func(s string) any { return keyLines.Remove(s, nil) }},
-		{Method: "denorm.Bounded.Slice", Reason: "the first two",
+		{Method: "bounded.Bounded.Slice", Reason: "the first two",
 			Make: func(s string) any { return timeLines.Slice(s, 2) }},
-		{Method: "denorm.Bounded.Slice", Reason: "the last two",
+		{Method: "bounded.Bounded.Slice", Reason: "the last two",
 			Make: func(s string) any { return timeLines.Slice(s, -2) }},
-		{Method: "denorm.Bounded.Slice", Reason: "none is refused",
+		{Method: "bounded.Bounded.Slice", Reason: "none is refused",
 			Make: func(s string) any { return timeLines.Slice(s, 0) }},
-		{Method: "denorm.Bounded.Checks", Reason: "an element after the last that is kept",
+		{Method: "bounded.Bounded.Checks", Reason: "an element after the last that is kept",
 			Make: func(string) any { return lastLines.Checks()[0] }},
 		boundedMending("to the last three", lastLines.Checks()[0]), boundedMending("to the top five", tops.Checks()[0]),
-		{Method: "denorm.Bounded.Validation", Reason: "of an array below a field",
+		{Method: "bounded.Bounded.Validation", Reason: "of an array below a field",
 			Make: func(string) any { return tops.Validation() }},
-		{Method: "denorm.Bounded.Indexes", Reason: "owners are found by _id",
+		{Method: "bounded.Bounded.Indexes", Reason: "owners are found by _id",
 			Make: func(string) any { return lastLines.Indexes() }},
 	}
 }
 
 func boundedMending(reason string, check model.Check) Case {
-	return Case{Method: "denorm.Bounded.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+	return Case{Method: "bounded.Bounded.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 		found := findings(check, bson.M{"_id": s})
 		return []any{found}, func() any { return check.Mend(found) }
 	}}

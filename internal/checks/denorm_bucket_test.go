@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,19 +22,19 @@ type mail struct {
 }
 
 var (
-	mailBuckets = model.NewCollection[denorm.BucketDoc[string, mail], string]("mail")
-	mails       = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100})
-	keyMails    = denorm.NewBucket(mailBuckets.Unchecked(), denorm.BucketSpec{Max: 100, ElementKey: "id"})
-	addedMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, Totals: []string{"head.kb", "score"}})
-	largeMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 100, ElementKey: "id", MaxBytes: 2 << 20})
-	dailyMails  = denorm.NewBucket(mailBuckets, denorm.BucketSpec{
+	mailBuckets = model.NewCollection[bucket.Doc[string, mail], string]("mail")
+	mails       = bucket.New(mailBuckets, bucket.Spec{Max: 100})
+	keyMails    = bucket.New(mailBuckets.Unchecked(), bucket.Spec{Max: 100, ElementKey: "id"})
+	addedMails  = bucket.New(mailBuckets, bucket.Spec{Max: 100, Totals: []string{"head.kb", "score"}})
+	largeMails  = bucket.New(mailBuckets, bucket.Spec{Max: 100, ElementKey: "id", MaxBytes: 2 << 20})
+	dailyMails  = bucket.New(mailBuckets, bucket.Spec{
 		Max: 100, ElementKey: "id", Period: denorm.Daily, At: "sent",
 	})
-	monthMails = denorm.NewBucket(mailBuckets, denorm.BucketSpec{
+	monthMails = bucket.New(mailBuckets, bucket.Spec{
 		Max: 100, Period: denorm.Monthly, At: "sent", Location: time.FixedZone("", -3600),
 	})
-	countMails = denorm.NewBucket(
-		model.NewCollection[denorm.BucketDoc[int64, mail], string]("mail"), denorm.BucketSpec{Max: 100, ElementKey: "id"})
+	countMails = bucket.New(
+		model.NewCollection[bucket.Doc[int64, mail], string]("mail"), bucket.Spec{Max: 100, ElementKey: "id"})
 )
 
 func init() {
@@ -50,10 +51,10 @@ func mailOf(s string) mail {
 
 func bucketAppends() []Case {
 	add :=
-		func(reason string, b *denorm.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
+		func(reason string, b *bucket.Bucket[string, mail], key func(s string) string, docs func(s string) testkit.Docs) Case {
 			of := func(s string) model.Change { return b.Append(key(s), mailOf(s)) }
 			return Case{
-				Method: "denorm.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs),
+				Method: "bucket.Bucket.Append", Reason: reason, Make: func(s string) any { return of(s) }, State: asRead(of, docs),
 			}
 		}
 	itself, toB := func(s string) string { return s }, func(string) string { return "b" }
@@ -87,104 +88,104 @@ func bucketAppends() []Case {
 			}
 		})),
 		add("no key is refused", keyMails, func(string) string { return "" }, none),
-		{Method: "denorm.Bucket.AppendTo", Reason: "by number",
+		{Method: "bucket.Bucket.AppendTo", Reason: "by number",
 			Make: func(s string) any { return mails.AppendTo(s, 7, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "an element that is recognized",
+		{Method: "bucket.Bucket.AppendTo", Reason: "an element that is recognized",
 			Make: func(s string) any { return keyMails.AppendTo("a#b%c", 0, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
+		{Method: "bucket.Bucket.AppendTo", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
 			Make: func(s string) any { m := mailOf(s); m.Text = ""; return largeMails.AppendTo(s, 0, m) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "numbers are added up; one has no value",
+		{Method: "bucket.Bucket.AppendTo", Reason: "numbers are added up; one has no value",
 			Make: func(s string) any { return addedMails.AppendTo(s, 0, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "both numbers are added up; the pointer is not kept",
+		{Method: "bucket.Bucket.AppendTo", Reason: "both numbers are added up; the pointer is not kept",
 			From: func(s string) ([]any, func() any) {
 				m, score := mailOf(s), 0.5
 				m.Score = &score
 				return []any{&score}, func() any { return addedMails.AppendTo(s, 0, m) }
 			}},
-		{Method: "denorm.Bucket.AppendTo", Reason: "by day",
+		{Method: "bucket.Bucket.AppendTo", Reason: "by day",
 			Make: func(s string) any { return dailyMails.AppendTo(s, 0, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "by month, an hour behind UTC",
+		{Method: "bucket.Bucket.AppendTo", Reason: "by month, an hour behind UTC",
 			Make: func(s string) any {
 				m := mailOf(s)
 				m.Sent = time.Date(2014, 4, 1, 0, 59, 0, 0, time.UTC)
 				return monthMails.AppendTo(s, 0, m)
 			}},
-		{Method: "denorm.Bucket.AppendTo", Reason: "a key that is a number",
+		{Method: "bucket.Bucket.AppendTo", Reason: "a key that is a number",
 			Make: func(s string) any { return countMails.AppendTo(-5, 0, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "a number below 0 is refused",
+		{Method: "bucket.Bucket.AppendTo", Reason: "a number below 0 is refused",
 			Make: func(s string) any { return mails.AppendTo(s, -1, mailOf(s)) }},
-		{Method: "denorm.Bucket.AppendTo", Reason: "an element without its key is refused",
+		{Method: "bucket.Bucket.AppendTo", Reason: "an element without its key is refused",
 			Make: func(s string) any {
-				return denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "score"}).AppendTo(s, 0, mailOf(s))
+				return bucket.New(mailBuckets, bucket.Spec{Max: 1, ElementKey: "score"}).AppendTo(s, 0, mailOf(s))
 			}},
 	}
 }
 
 func bucketReads() []Case {
 	return []Case{
-		{Method: "denorm.Bucket.Page", Reason: "by number",
+		{Method: "bucket.Bucket.Page", Reason: "by number",
 			Make: func(s string) any { return mails.Page(s, 12) }},
-		{Method: "denorm.Bucket.Page", Reason: "with a Period is refused",
+		{Method: "bucket.Bucket.Page", Reason: "with a Period is refused",
 			Make: func(s string) any { return dailyMails.Page(s, 0) }},
-		{Method: "denorm.Bucket.Oldest", Reason: "of a key",
+		{Method: "bucket.Bucket.Oldest", Reason: "of a key",
 			Make: func(s string) any { return mails.Oldest(s) }},
-		{Method: "denorm.Bucket.Oldest", Reason: "a key that holds what ends a key",
+		{Method: "bucket.Bucket.Oldest", Reason: "a key that holds what ends a key",
 			Make: func(s string) any { return mails.Oldest("50%#" + s) }},
-		{Method: "denorm.Bucket.Newest", Reason: "of a key",
+		{Method: "bucket.Bucket.Newest", Reason: "of a key",
 			Make: func(s string) any { return mails.Newest(s) }},
-		{Method: "denorm.Bucket.Newest", Reason: "the next two",
+		{Method: "bucket.Bucket.Newest", Reason: "the next two",
 			Make: func(s string) any { return mails.Newest(s).Limited(2).After(s + "#0000000004") }},
-		{Method: "denorm.Bucket.Between", Reason: "two days",
+		{Method: "bucket.Bucket.Between", Reason: "two days",
 			Make: func(s string) any { return dailyMails.Between(s, noon(0), noon(24*60)) }},
-		{Method: "denorm.Bucket.Between", Reason: "a month, up to its end an hour behind UTC",
+		{Method: "bucket.Bucket.Between", Reason: "a month, up to its end an hour behind UTC",
 			Make: func(s string) any {
 				return monthMails.Between(s, noon(0), time.Date(2014, 4, 1, 1, 0, 0, 0, time.UTC))
 			}},
-		{Method: "denorm.Bucket.Between", Reason: "without a Period is refused",
+		{Method: "bucket.Bucket.Between", Reason: "without a Period is refused",
 			Make: func(s string) any { return mails.Between(s, noon(0), noon(1)) }},
-		{Method: "denorm.Bucket.Elements", Reason: "of a key",
+		{Method: "bucket.Bucket.Elements", Reason: "of a key",
 			Make: func(s string) any { return mails.Elements(s) }},
-		{Method: "denorm.Bucket.Holding", Reason: "an element of a key",
+		{Method: "bucket.Bucket.Holding", Reason: "an element of a key",
 			Make: func(s string) any { return keyMails.Holding(s, s) }},
-		{Method: "denorm.Bucket.Holding", Reason: "a document as key is not kept",
+		{Method: "bucket.Bucket.Holding", Reason: "a document as key is not kept",
 			From: func(s string) ([]any, func() any) {
 				key := map[string]string{"$gt": s}
 				return []any{key}, func() any { return keyMails.Holding("b", key) }
 			}},
-		{Method: "denorm.Bucket.Holding", Reason: "nil is refused, for it would match elements without a key",
+		{Method: "bucket.Bucket.Holding", Reason: "nil is refused, for it would match elements without a key",
 			Make: func(s string) any { return keyMails.Holding(s, nil) }},
-		{Method: "denorm.Bucket.Totals", Reason: "counts alone",
+		{Method: "bucket.Bucket.Totals", Reason: "counts alone",
 			Make: func(s string) any { return mails.Totals(s) }},
-		{Method: "denorm.Bucket.Totals", Reason: "two numbers",
+		{Method: "bucket.Bucket.Totals", Reason: "two numbers",
 			Make: func(s string) any { return addedMails.Totals(s) }},
 	}
 }
 
 func bucketChecks() []Case {
 	return []Case{
-		{Method: "denorm.Bucket.Checks", Reason: "counts alone",
+		{Method: "bucket.Bucket.Checks", Reason: "counts alone",
 			Make: func(string) any { return mails.Checks()[0] }},
-		{Method: "denorm.Bucket.Checks", Reason: "two numbers",
+		{Method: "bucket.Bucket.Checks", Reason: "two numbers",
 			Make: func(string) any { return addedMails.Checks()[0] }},
-		{Method: "denorm.Bucket.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
+		{Method: "bucket.Bucket.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
 			check := mails.Checks()[0]
 			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Bucket.Checks", Reason: "counted anew with two numbers", From: func(s string) ([]any, func() any) {
+		{Method: "bucket.Bucket.Checks", Reason: "counted anew with two numbers", From: func(s string) ([]any, func() any) {
 			check := addedMails.Checks()[0]
 			found := findings(check, bson.M{"_id": s})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Bucket.Checks", Reason: "an item after the last that fits",
+		{Method: "bucket.Bucket.Checks", Reason: "an item after the last that fits",
 			Make: func(string) any { return mails.Checks()[1] }},
-		{Method: "denorm.Bucket.Checks", Reason: "or more bytes",
+		{Method: "bucket.Bucket.Checks", Reason: "or more bytes",
 			Make: func(string) any { return largeMails.Checks()[1] }},
-		{Method: "denorm.Bucket.Validation", Reason: "a hundred items",
+		{Method: "bucket.Bucket.Validation", Reason: "a hundred items",
 			Make: func(string) any { return mails.Validation() }},
-		{Method: "denorm.Bucket.Indexes", Reason: "buckets are found by _id",
+		{Method: "bucket.Bucket.Indexes", Reason: "buckets are found by _id",
 			Make: func(string) any { return mails.Indexes() }},
-		{Method: "denorm.Bucket.Indexes", Reason: "elements by their key",
+		{Method: "bucket.Bucket.Indexes", Reason: "elements by their key",
 			Make: func(string) any { return keyMails.Indexes() }},
 	}
 }

@@ -1,44 +1,44 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	copyFields = []denorm.Field{{From: "name", To: "name"}, {From: "home.city", To: "place.city"}}
-	elements   = []denorm.Field{{From: "name", To: "items.name"}, {From: "home.city", To: "items.place.city"}}
+	copyFields = []copies.Field{{From: "name", To: "name"}, {From: "home.city", To: "place.city"}}
+	elements   = []copies.Field{{From: "name", To: "items.name"}, {From: "home.city", To: "items.place.city"}}
 
-	copyNames = denorm.NewCopy(parts, portfolios, denorm.CopySpec{
+	copyNames = copies.New(parts, portfolios, copies.Spec{
 		KeyPath: "holdings.stockId",
-		Fields:  []denorm.Field{{From: "name", To: "holdings.note"}},
+		Fields:  []copies.Field{{From: "name", To: "holdings.note"}},
 	})
-	copyBeside = denorm.NewCopy(anything, anything, denorm.CopySpec{
+	copyBeside = copies.New(anything, anything, copies.Spec{
 		KeyPath: "owner.id",
-		Fields:  []denorm.Field{{From: "name", To: "owner.name"}},
+		Fields:  []copies.Field{{From: "name", To: "owner.name"}},
 		Version: "v", VersionTo: "owner.v",
 	})
-	copyBare  = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{KeyPath: "owner", Fields: copyFields})
-	copyItems = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+	copyBare  = copies.New(anything, anything.Named("copies"), copies.Spec{KeyPath: "owner", Fields: copyFields})
+	copyItems = copies.New(anything, anything.Named("copies"), copies.Spec{
 		KeyPath: "items.id", Fields: elements, Version: "v", VersionTo: "items.v", Lists: []string{"items"},
 	})
-	copyNested = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
-		KeyPath: "groups.items.id", Fields: []denorm.Field{{From: "name", To: "groups.items.name"}}, Version: "v",
+	copyNested = copies.New(anything, anything.Named("copies"), copies.Spec{
+		KeyPath: "groups.items.id", Fields: []copies.Field{{From: "name", To: "groups.items.name"}}, Version: "v",
 		VersionTo: "groups.items.v",
 		Lists:     []string{"groups", "groups.items"},
 	})
-	copyListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+	copyListed = copies.New(anything, anything.Named("copies"), copies.Spec{
 		Listed: "docs", Fields: copyFields, Version: "v", VersionTo: "v",
 	})
 
-	copyCounted = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+	copyCounted = copies.New(anything, anything.Named("copies"), copies.Spec{
 		KeyPath: "owner", Fields: copyFields, CountUp: "version",
 	})
-	copyCountedIn = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+	copyCountedIn = copies.New(anything, anything.Named("copies"), copies.Spec{
 		KeyPath: "items.id", Fields: elements, CountUp: "version", Lists: []string{"items"},
 	})
-	copyCountedListed = denorm.NewCopy(anything, anything.Named("copies"), denorm.CopySpec{
+	copyCountedListed = copies.New(anything, anything.Named("copies"), copies.Spec{
 		Listed: "docs", Fields: copyFields, CountUp: "version",
 	})
 )
@@ -59,7 +59,7 @@ func sourceOf(s string) bson.D {
 
 // ofSource is a case about a source.
 func ofSource(method, reason string, call func(doc *bson.D, s string) any) Case {
-	return Case{Method: "denorm.Copy." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+	return Case{Method: "copies.Copy." + method, Reason: reason, From: func(s string) ([]any, func() any) {
 		doc := sourceOf(s)
 		return []any{doc}, func() any { return call(&doc, s) }
 	}}
@@ -81,19 +81,19 @@ func copyWrites() []Case {
 		ofSource("Propagate", "counts the documents' version up", func(doc *bson.D, _ string) any {
 			return copyCountedIn.Propagate(doc)
 		}),
-		{Method: "denorm.Copy.Propagate", Reason: "a value that is not there", From: func(s string) ([]any, func() any) {
+		{Method: "copies.Copy.Propagate", Reason: "a value that is not there", From: func(s string) ([]any, func() any) {
 			doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "name", Value: nil}})
 			return []any{doc}, func() any { return copyBare.Propagate(&doc) }
 		}},
-		{Method: "denorm.Copy.Propagate", Reason: "typed documents",
+		{Method: "copies.Copy.Propagate", Reason: "typed documents",
 			Make: func(s string) any { return copyNames.Propagate(&sparePart{ID: s, Name: s}) }},
-		{Method: "denorm.Copy.Propagate", Reason: "no _id is refused",
+		{Method: "copies.Copy.Propagate", Reason: "no _id is refused",
 			Make: func(string) any { return copyNames.Propagate(&sparePart{}) }},
-		{Method: "denorm.Copy.Refresh", Reason: "of named documents", From: func(s string) ([]any, func() any) {
+		{Method: "copies.Copy.Refresh", Reason: "of named documents", From: func(s string) ([]any, func() any) {
 			docs := roomy([]any{s + "2"})
 			return []any{docs}, func() any { return copyItems.Refresh(s, docs...) }
 		}, State: func(s string) any { return rawDoc(sourceOf(s)) }},
-		{Method: "denorm.Copy.Refresh", Reason: "as the source is now",
+		{Method: "copies.Copy.Refresh", Reason: "as the source is now",
 			Make: func(s string) any { return copyItems.Refresh(s) }, State: func(s string) any { return rawDoc(sourceOf(s)) }},
 	}
 }
@@ -134,37 +134,37 @@ func copyJobs() []Case {
 			return copyListed.PropagateJob(doc)
 		}),
 		{
-			Method: "denorm.Copy.Rebuild", Reason: "a batch of sources",
+			Method: "copies.Copy.Rebuild", Reason: "a batch of sources",
 			Make:  func(string) any { return copyItems.Rebuild() },
 			State: sources,
 		},
 		{
-			Method: "denorm.Copy.Rebuild", Reason: "without versions",
+			Method: "copies.Copy.Rebuild", Reason: "without versions",
 			Make:  func(string) any { return copyBare.Rebuild() },
 			State: sources,
 		},
 		{
-			Method: "denorm.Copy.Rebuild", Reason: "listed documents",
+			Method: "copies.Copy.Rebuild", Reason: "listed documents",
 			Make:  func(string) any { return copyListed.Rebuild() },
 			State: sources,
 		},
 		{
-			Method: "denorm.Copy.Fold", Reason: "of four sources one can go", State: rows,
+			Method: "copies.Copy.Fold", Reason: "of four sources one can go", State: rows,
 			From: func(string) ([]any, func() any) {
 				drop := []string{"docs", "note"}
 				return []any{drop}, func() any { return copyItems.Fold(drop...) }
 			},
 		},
 		{
-			Method: "denorm.Copy.Fold", Reason: "a field that can't be one is refused",
+			Method: "copies.Copy.Fold", Reason: "a field that can't be one is refused",
 			Make: func(string) any { return copyItems.Fold("$x") },
 		},
 	}
 }
 
 func copyChecks() []Case {
-	repair := func(reason string, c *denorm.Copy[bson.D, any, any], ahead bool, version any) Case {
-		return Case{Method: "denorm.Copy.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+	repair := func(reason string, c *copies.Copy[bson.D, any, any], ahead bool, version any) Case {
+		return Case{Method: "copies.Copy.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			found := findings(c.Checks()[0], bson.D{
 				{Key: "doc", Value: s}, {Key: "src", Value: s + "2"}, {Key: "ahead", Value: ahead}, {Key: "v", Value: version},
 				{Key: "wv", Value: int32(4)},
@@ -175,47 +175,47 @@ func copyChecks() []Case {
 		}}
 	}
 	return []Case{
-		{Method: "denorm.Copy.Checks", Reason: "of elements", Make: func(string) any { return copyItems.Checks()[0] }},
+		{Method: "copies.Copy.Checks", Reason: "of elements", Make: func(string) any { return copyItems.Checks()[0] }},
 		{
-			Method: "denorm.Copy.Checks", Reason: "of elements, sources that are missing",
+			Method: "copies.Copy.Checks", Reason: "of elements, sources that are missing",
 			Make: func(string) any { return copyItems.Checks()[1] },
 		},
 		{
-			Method: "denorm.Copy.Checks",
+			Method: "copies.Copy.Checks",
 			Reason: "of elements within elements, of some documents",
 			From: func(s string) ([]any, func() any) {
 				filter := roomy(bson.D{{Key: "_id", Value: s}})
 				return []any{filter}, func() any { return copyNested.Checks()[0].In(filter) }
 			},
 		},
-		{Method: "denorm.Copy.Checks", Reason: "beside a key", Make: func(string) any { return copyBare.Checks()[0] }},
+		{Method: "copies.Copy.Checks", Reason: "beside a key", Make: func(string) any { return copyBare.Checks()[0] }},
 		{
-			Method: "denorm.Copy.Checks", Reason: "beside a key, sources that are missing",
+			Method: "copies.Copy.Checks", Reason: "beside a key, sources that are missing",
 			Make: func(string) any { return copyBare.Checks()[1] },
 		},
 		{
-			Method: "denorm.Copy.Checks", Reason: "of listed documents",
+			Method: "copies.Copy.Checks", Reason: "of listed documents",
 			Make: func(string) any { return copyListed.Checks()[0] },
 		},
 		repair("mend an element, as it was found", copyItems, false, int32(4)),
 		repair("mend a version that is ahead", copyItems, true, int32(9)),
 		repair("mend beside a key", copyBare, false, int32(4)),
-		{Method: "denorm.Copy.Unfolded", Reason: "of elements", From: func(string) ([]any, func() any) {
+		{Method: "copies.Copy.Unfolded", Reason: "of elements", From: func(string) ([]any, func() any) {
 			drop := []string{"docs", "note"}
 			return []any{drop}, func() any { return copyItems.Unfolded(drop...) }
 		}},
 		{
-			Method: "denorm.Copy.Unfolded", Reason: "of listed documents",
+			Method: "copies.Copy.Unfolded", Reason: "of listed documents",
 			Make: func(string) any { return copyListed.Unfolded() },
 		},
 		{
-			Method: "denorm.Copy.Spread", Reason: "of elements within elements",
+			Method: "copies.Copy.Spread", Reason: "of elements within elements",
 			Make: func(string) any { return copyNested.Spread() },
 		},
-		{Method: "denorm.Copy.Spread", Reason: "of listed documents", Make: func(string) any { return copyListed.Spread() }},
-		{Method: "denorm.Copy.Indexes", Reason: "copies by source", Make: func(string) any { return copyItems.Indexes() }},
+		{Method: "copies.Copy.Spread", Reason: "of listed documents", Make: func(string) any { return copyListed.Spread() }},
+		{Method: "copies.Copy.Indexes", Reason: "copies by source", Make: func(string) any { return copyItems.Indexes() }},
 		{
-			Method: "denorm.Copy.Indexes", Reason: "sources by what they list",
+			Method: "copies.Copy.Indexes", Reason: "sources by what they list",
 			Make: func(string) any { return copyListed.Indexes() },
 		},
 	}

@@ -1,24 +1,24 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	tallied = denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"), denorm.CounterSpec{
-		Count: "countOfBooks", Sums: []denorm.Field{{From: "pages", To: "pages"}},
+	tallied = counter.New(anything, "publisher_id", anything.Named("publishers"), counter.Spec{
+		Count: "countOfBooks", Sums: []counter.Field{{From: "pages", To: "pages"}},
 	})
-	spanned = denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"), denorm.CounterSpec{
+	spanned = counter.New(anything, "publisher_id", anything.Named("publishers"), counter.Spec{
 		Count: "countOfBooks",
 		Where: bson.D{
 			{Key: "state", Value: bson.D{{Key: "$ne", Value: "draft"}}},
 			{Key: "pages", Value: bson.D{{Key: "$gt", Value: 0}}},
 		},
-		Averages: []denorm.CounterAverage{{From: "pages", To: "pages", Value: "meanPages"}},
-		Mins:     []denorm.Field{{From: "price", To: "cheapest"}}, Maxs: []denorm.Field{{From: "price", To: "dearest"}},
+		Averages: []counter.AverageField{{From: "pages", To: "pages", Value: "meanPages"}},
+		Mins:     []counter.Field{{From: "price", To: "cheapest"}}, Maxs: []counter.Field{{From: "price", To: "dearest"}},
 	})
 	spannedStore = model.NewStore(model.New("spanned", spanned), anything)
 )
@@ -72,7 +72,7 @@ func counterWrites() []Case {
 	of :=
 		func(method, reason string, id func(s string) any, call func(s string) model.ChangeOf[model.Stored[bson.D]]) Case {
 			return Case{
-				Method: "model.Store." + method, Reason: "denorm.Counter: " + reason,
+				Method: "model.Store." + method, Reason: "counter.Counter: " + reason,
 				Make:  func(s string) any { return call(s) },
 				State: asRead(func(s string) model.Change { return call(s).Change() }, counterStored(id)),
 			}
@@ -111,34 +111,34 @@ func counterChecks() []Case {
 	}
 	check := tallied.Checks()[0]
 	return []Case{
-		{Method: "denorm.Counter.Recount", Reason: "if it holds what it held",
+		{Method: "counter.Counter.Recount", Reason: "if it holds what it held",
 			State: func(s string) any { return findings(check, drift(s))[0] },
 			From: func(s string) ([]any, func() any) {
 				id := roomy(bson.D{{Key: "k", Value: s}})
 				return []any{id}, func() any { return tallied.Recount(id) }
 			}},
-		{Method: "denorm.Counter.Checks", Reason: "a count and a sum", Make: func(string) any { return check }},
+		{Method: "counter.Counter.Checks", Reason: "a count and a sum", Make: func(string) any { return check }},
 		{
-			Method: "denorm.Counter.Checks", Reason: "an average, extremes, conditions",
+			Method: "counter.Counter.Checks", Reason: "an average, extremes, conditions",
 			Make: func(string) any { return spanned.Checks()[0] },
 		},
 		{
-			Method: "denorm.Counter.Checks", Reason: "missing parents",
+			Method: "counter.Counter.Checks", Reason: "missing parents",
 			Make: func(string) any { return tallied.Checks()[1] },
 		},
 		{
-			Method: "denorm.Counter.Checks", Reason: "mend if it holds what it held",
+			Method: "counter.Counter.Checks", Reason: "mend if it holds what it held",
 			From: func(s string) ([]any, func() any) {
 				found := findings(check, drift(s))
 				return []any{found}, func() any { return check.Mend(found) }
 			},
 		},
 		{
-			Method: "denorm.Counter.Indexes", Reason: "the reference",
+			Method: "counter.Counter.Indexes", Reason: "the reference",
 			Make: func(string) any { return tallied.Indexes() },
 		},
 		{
-			Method: "denorm.Counter.Indexes", Reason: "with the extremes' fields",
+			Method: "counter.Counter.Indexes", Reason: "with the extremes' fields",
 			Make: func(string) any { return spanned.Indexes() },
 		},
 	}

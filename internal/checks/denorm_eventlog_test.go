@@ -3,7 +3,7 @@ package checks
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/eventlog"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -18,20 +18,20 @@ type (
 		Last string `bson:"last"`
 		N    int64  `bson:"n"`
 	}
-	parcelStored = denorm.EventState[string, parcelState]
-	parcelSpec   = denorm.EventLogSpec[string, parcelEvent, parcelState]
-	viewSpec     = denorm.ProjectionSpec[parcelState, parcelEvent]
+	parcelStored = eventlog.State[string, parcelState]
+	parcelSpec   = eventlog.Spec[string, parcelEvent, parcelState]
+	viewSpec     = eventlog.ProjectionSpec[parcelState, parcelEvent]
 )
 
 var (
-	parcelCommits = model.NewCollection[denorm.EventCommit[string, parcelEvent], string]("parcels")
+	parcelCommits = model.NewCollection[eventlog.Commit[string, parcelEvent], string]("parcels")
 	parcelStates  = model.NewCollection[parcelStored, string]("states")
-	parcels       = denorm.NewEventLog(parcelCommits, parcelSpec{Fold: parcelFold, MaxEvents: 10})
-	keptParcels   = denorm.NewEventLog(parcelCommits, parcelSpec{
+	parcels       = eventlog.New(parcelCommits, parcelSpec{Fold: parcelFold, MaxEvents: 10})
+	keptParcels   = eventlog.New(parcelCommits, parcelSpec{
 		Fold: parcelFold, Revision: 3, Snapshots: parcelStates, Every: 2,
 	})
-	parcelViews = denorm.NewProjection(parcels, parcelStates.Named("shown"), viewSpec{Fold: parcelFold})
-	polledViews = denorm.NewProjection(parcels, parcelStates.Named("shown"), viewSpec{
+	parcelViews = eventlog.NewProjection(parcels, parcelStates.Named("shown"), viewSpec{Fold: parcelFold})
+	polledViews = eventlog.NewProjection(parcels, parcelStates.Named("shown"), viewSpec{
 		Fold: parcelFold, Revision: 1, Poll: time.Minute,
 	})
 )
@@ -50,7 +50,7 @@ func init() {
 func parcelDocs(more ...any) func(s string) testkit.Docs {
 	return func(s string) testkit.Docs {
 		commit := func(first, last int64, n int, events ...parcelEvent) any {
-			return denorm.EventCommit[string, parcelEvent]{
+			return eventlog.Commit[string, parcelEvent]{
 				ID: "b#000000000000000" + string(rune('0'+first)), Key: "b", First: first, Last: last, At: noon(0),
 				Token: testkit.Token(n), Events: events,
 			}
@@ -66,7 +66,7 @@ func parcelDocs(more ...any) func(s string) testkit.Docs {
 func eventLogWrites() []Case {
 	add := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
 		return Case{
-			Method: "denorm.EventLog." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			Method: "eventlog.EventLog." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
@@ -85,7 +85,7 @@ func eventLogWrites() []Case {
 			return parcels.Append("b", 0, noon(0), []parcelEvent{{s}}, testkit.Token(1))
 		}),
 		{
-			Method: "denorm.EventLog.Append", Reason: "the caller's events are copied",
+			Method: "eventlog.EventLog.Append", Reason: "the caller's events are copied",
 			From: func(s string) ([]any, func() any) {
 				list := roomy([]parcelEvent{{s}, {"b"}})
 				return []any{list}, func() any { return parcels.Append(s, 0, noon(0), list, testkit.Token(3)) }
@@ -114,26 +114,26 @@ func eventLogWrites() []Case {
 func eventLogReads() []Case {
 	state := func(string) any { return parcelStored{} }
 	read := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.EventLog." + method, Reason: reason, Make: call, State: state}
+		return Case{Method: "eventlog.EventLog." + method, Reason: reason, Make: call, State: state}
 	}
 	return []Case{
 		read("Load", "the newest state", func(s string) any { return keptParcels.Load(s) }),
 		read("At", "a version", func(s string) any { return parcels.At(s, 3) }),
 		read("AsOf", "a time", func(s string) any { return parcels.AsOf(s, noon(0)) }),
 		{
-			Method: "denorm.EventLog.Version", Reason: "of a key",
+			Method: "eventlog.EventLog.Version", Reason: "of a key",
 			Make:  func(s string) any { return parcels.Version(s) },
 			State: func(string) any { return int64(0) },
 		},
-		{Method: "denorm.EventLog.Commits", Reason: "all", Make: func(s string) any { return parcels.Commits(s, 1, 0) }},
+		{Method: "eventlog.EventLog.Commits", Reason: "all", Make: func(s string) any { return parcels.Commits(s, 1, 0) }},
 		{
-			Method: "denorm.EventLog.Commits", Reason: "of some events",
+			Method: "eventlog.EventLog.Commits", Reason: "of some events",
 			Make: func(s string) any { return parcels.Commits(s, 12, 20) },
 		},
-		{Method: "denorm.EventLog.Indexes", Reason: "of tokens", Make: func(string) any { return parcels.Indexes() }},
-		{Method: "denorm.EventLog.Checks", Reason: "commits", Make: func(string) any { return parcels.Checks()[0] }},
-		{Method: "denorm.EventLog.Checks", Reason: "snapshots", Make: func(string) any { return keptParcels.Checks()[1] }},
-		{Method: "denorm.EventLog.Checks", Reason: "wrong snapshots are deleted", From: func(s string) ([]any, func() any) {
+		{Method: "eventlog.EventLog.Indexes", Reason: "of tokens", Make: func(string) any { return parcels.Indexes() }},
+		{Method: "eventlog.EventLog.Checks", Reason: "commits", Make: func(string) any { return parcels.Checks()[0] }},
+		{Method: "eventlog.EventLog.Checks", Reason: "snapshots", Make: func(string) any { return keptParcels.Checks()[1] }},
+		{Method: "eventlog.EventLog.Checks", Reason: "wrong snapshots are deleted", From: func(s string) ([]any, func() any) {
 			check := keptParcels.Checks()[1]
 			raw, err := bson.Marshal(bson.D{
 				{Key: "_id", Value: s}, {Key: "version", Value: int64(3)}, {Key: "revision", Value: 3},
@@ -150,12 +150,12 @@ func eventLogReads() []Case {
 func projectionCases() []Case {
 	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
 		return Case{
-			Method: "denorm.Projection." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			Method: "eventlog.Projection." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.Projection." + method, Reason: reason, Make: call}
+		return Case{Method: "eventlog.Projection." + method, Reason: reason, Make: call}
 	}
 	building := bson.D{
 		{Key: "_id", Value: "shown"}, {Key: "live", Value: int64(1)}, {Key: "liveRevision", Value: 0},
@@ -176,15 +176,15 @@ func projectionCases() []Case {
 			return parcelViews.Drop(2)
 		}),
 		{
-			Method: "denorm.Projection.Load", Reason: "the live view",
+			Method: "eventlog.Projection.Load", Reason: "the live view",
 			Make:  func(s string) any { return parcelViews.Load(s) },
 			State: func(string) any { return parcelStored{} },
 		},
 		{
-			Method: "denorm.Projection.Generations", Reason: "the pointer",
+			Method: "eventlog.Projection.Generations", Reason: "the pointer",
 			Make: func(string) any { return parcelViews.Generations() },
 
-			State: func(string) any { return denorm.Generations{} },
+			State: func(string) any { return eventlog.Generations{} },
 		},
 		one("Stream", "by changes", func(string) any { return parcelViews.Stream() }),
 		one("Stream", "or by polling", func(string) any { return polledViews.Stream() }),

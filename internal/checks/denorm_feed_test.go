@@ -3,20 +3,20 @@ package checks
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/feed"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-type partChange = denorm.FeedChange[sparePart, string]
+type partChange = feed.Change[sparePart, string]
 
 var (
-	partNames  = denorm.NewFeed(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName, denorm.FeedSpec{})
-	partShouts = denorm.NewFeed(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout,
-		denorm.FeedSpec{Mark: "shouted", Since: "name"})
-	partBare = denorm.NewFeed(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare,
-		denorm.FeedSpec{Bare: true, Places: "places"})
+	partNames  = feed.New(parts, "names", sparePart{ID: "s", Name: "sample"}, copyName, feed.Spec{})
+	partShouts = feed.New(parts, "shouts", sparePart{ID: "s", Name: "sample"}, shout,
+		feed.Spec{Mark: "shouted", Since: "name"})
+	partBare = feed.New(parts, "bare", sparePart{ID: "s", Name: "sample"}, feedBare,
+		feed.Spec{Bare: true, Places: "places"})
 )
 
 func copyName(c partChange) model.Plan {
@@ -54,11 +54,11 @@ func feedBare(c partChange) model.Plan {
 }
 
 func init() {
-	plan := func(feed *denorm.Feed[sparePart, string], reason string, change func(s string) partChange) Case {
+	plan := func(feed *feed.Feed[sparePart, string], reason string, change func(s string) partChange) Case {
 		if c := change("s"); c.Doc == nil && c.Updated == nil {
-			return Case{Method: "denorm.Feed.Plan", Reason: reason, Make: func(s string) any { return feed.Plan(change(s)) }}
+			return Case{Method: "feed.Feed.Plan", Reason: reason, Make: func(s string) any { return feed.Plan(change(s)) }}
 		}
-		return Case{Method: "denorm.Feed.Plan", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "feed.Feed.Plan", Reason: reason, From: func(s string) ([]any, func() any) {
 			c := change(s)
 			inputs := []any{c.Updated, c.Removed}
 			if c.Doc != nil {
@@ -103,24 +103,24 @@ func init() {
 			return partChange{Kind: model.Updated, ID: s, Updated: raw, Removed: roomy([]string{s}), Token: "8263A0"}
 		}),
 		Case{
-			Method: "denorm.Feed.Rebuild", Reason: "copies of all",
+			Method: "feed.Feed.Rebuild", Reason: "copies of all",
 			Make:  func(string) any { return partNames.Rebuild() },
 			State: docs,
 		},
-		Case{Method: "denorm.Feed.Indexes", Reason: "to poll by", Make: func(string) any { return partShouts.Indexes() }},
+		Case{Method: "feed.Feed.Indexes", Reason: "to poll by", Make: func(string) any { return partShouts.Indexes() }},
 		Case{
-			Method: "denorm.Feed.Indexes", Reason: "none without Since",
+			Method: "feed.Feed.Indexes", Reason: "none without Since",
 			Make: func(string) any { return partNames.Indexes() },
 		},
 		Case{
-			Method: "denorm.Feed.Stream", Reason: "changes with their documents",
+			Method: "feed.Feed.Stream", Reason: "changes with their documents",
 			Make: func(string) any { return partNames.Stream() },
 		},
 		Case{
-			Method: "denorm.Feed.Stream", Reason: "without the feed's own",
+			Method: "feed.Feed.Stream", Reason: "without the feed's own",
 			Make: func(string) any { return partShouts.Stream() },
 		},
-		Case{Method: "denorm.Feed.Stream", Reason: "bare", Make: func(string) any { return partBare.Stream() }},
+		Case{Method: "feed.Feed.Stream", Reason: "bare", Make: func(string) any { return partBare.Stream() }},
 		Case{Method: "model.Stream.PlanFor", Reason: "the plan of an event", From: func(s string) ([]any, func() any) {
 			raw, err := bson.Marshal(sparePart{ID: s, Name: s})
 			if err != nil {

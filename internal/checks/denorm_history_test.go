@@ -1,25 +1,25 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/history"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 type contract struct {
-	ID      string          `bson:"_id"`
-	Client  string          `bson:"client"`
-	Phone   string          `bson:"phone,omitempty"`
-	Price   int64           `bson:"price"`
-	Version int64           `bson:"version"`
-	Revised *denorm.Revised `bson:"revised,omitempty"`
+	ID      string           `bson:"_id"`
+	Client  string           `bson:"client"`
+	Phone   string           `bson:"phone,omitempty"`
+	Price   int64            `bson:"price"`
+	Version int64            `bson:"version"`
+	Revised *history.Revised `bson:"revised,omitempty"`
 }
 
 var (
 	contracts         = model.NewCollection[contract, string]("contracts")
-	contractRevisions = model.NewCollection[denorm.Revision[contract, string], denorm.RevisionID[string]]("contracts_revisions")
-	contractHistory   = denorm.NewHistory(contracts, contractRevisions, denorm.HistorySpec{
+	contractRevisions = model.NewCollection[history.Revision[contract, string], history.RevisionID[string]]("contracts_revisions")
+	contractHistory   = history.New(contracts, contractRevisions, history.Spec{
 		Subject: "client", Personal: []string{"phone"},
 	})
 )
@@ -29,20 +29,20 @@ func init() {
 	register(historyReads()...)
 }
 
-func revisedBy(s string) denorm.Revised {
-	return denorm.Revised{At: noon(9), By: s, Reason: s}
+func revisedBy(s string) history.Revised {
+	return history.Revised{At: noon(9), By: s, Reason: s}
 }
 
 // contractOf is the contract s, in version 7.
 func contractOf(s string) testkit.Docs {
 	c := contract{
 		ID: s, Client: s, Phone: s, Price: 3, Version: 7,
-		Revised: &denorm.Revised{At: noon(1), By: s, Op: oid(1)},
+		Revised: &history.Revised{At: noon(1), By: s, Op: oid(1)},
 	}
 	old := c
 	old.Version, old.Revised = 6, nil
 	return testkit.Docs{"contracts": {c}, "contracts_revisions": {
-		denorm.Revision[contract, string]{ID: denorm.RevisionID[string]{ID: s, Version: 6}, Token: oid(3), Doc: old},
+		history.Revision[contract, string]{ID: history.RevisionID[string]{ID: s, Version: 6}, Token: oid(3), Doc: old},
 	}}
 }
 
@@ -50,7 +50,7 @@ func historyChanges() []Case {
 	nothing := func(string) testkit.Docs { return nil }
 	change := func(method, reason string, docs func(s string) testkit.Docs, call func(s string) model.Change) Case {
 		return Case{
-			Method: "denorm.History." + method, Reason: reason, Make: func(s string) any { return call(s) },
+			Method: "history.History." + method, Reason: reason, Make: func(s string) any { return call(s) },
 			State: asRead(call, docs),
 		}
 	}
@@ -61,7 +61,7 @@ func historyChanges() []Case {
 			return contractHistory.Insert(contract{ID: s, Client: s}, revisedBy(s), oid(2))
 		}),
 		{
-			Method: "denorm.History.Set", Reason: "the old version, and then the new one", State: asRead(set, contractOf),
+			Method: "history.History.Set", Reason: "the old version, and then the new one", State: asRead(set, contractOf),
 			From: func(s string) ([]any, func() any) {
 				d := price(s)
 				return []any{d}, func() any { return contractHistory.Set(s, d, revisedBy(s), oid(2)) }
@@ -83,7 +83,7 @@ func historyChanges() []Case {
 		change("Restore", "as a new version", contractOf, func(s string) model.Change {
 			return contractHistory.Restore(s, 6, revisedBy(s), oid(2))
 		}),
-		{Method: "denorm.History.Erase", Reason: "documents, revisions and actors", From: func(s string) ([]any, func() any) {
+		{Method: "history.History.Erase", Reason: "documents, revisions and actors", From: func(s string) ([]any, func() any) {
 			subject := &s
 			return []any{subject}, func() any { return contractHistory.Erase(subject, revisedBy(*subject), oid(2)) }
 		}, State: func(s string) any {
@@ -94,10 +94,10 @@ func historyChanges() []Case {
 
 func historyReads() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.History." + method, Reason: reason, Make: call}
+		return Case{Method: "history.History." + method, Reason: reason, Make: call}
 	}
 	traces := func(reason string, i int) Case {
-		return Case{Method: "denorm.History.Traces", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "history.History.Traces", Reason: reason, From: func(s string) ([]any, func() any) {
 			subject := &s
 			return []any{subject}, func() any { return contractHistory.Traces(subject)[i] }
 		}}
@@ -113,14 +113,14 @@ func historyReads() []Case {
 		one("Checks", "deletions under way", func(string) any { return contractHistory.Checks()[0] }),
 		one("Checks", "versions behind", func(string) any { return contractHistory.Checks()[1] }),
 		one("Checks", "missing revisions", func(string) any { return contractHistory.Checks()[2] }),
-		{Method: "denorm.History.Checks", Reason: "finish a deletion", From: func(s string) ([]any, func() any) {
+		{Method: "history.History.Checks", Reason: "finish a deletion", From: func(s string) ([]any, func() any) {
 			check := contractHistory.Checks()[0]
 			found := findings(check, bson.D{
 				{Key: "_id", Value: s}, {Key: "at", Value: noon(0)}, {Key: "v", Value: int64(7)}, {Key: "mark", Value: mark},
 			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.History.Checks", Reason: "raise a version", From: func(s string) ([]any, func() any) {
+		{Method: "history.History.Checks", Reason: "raise a version", From: func(s string) ([]any, func() any) {
 			check := contractHistory.Checks()[1]
 			found := findings(check, bson.D{
 				{Key: "_id", Value: s}, {Key: "v", Value: int64(2)}, {Key: "newest", Value: int64(7)},

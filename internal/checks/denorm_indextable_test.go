@@ -1,16 +1,16 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/indextable"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	dwellers = denorm.NewIndexTable(anything, "home.city", "byCity",
-		denorm.IndexTableSpec{Copies: []string{"name", "home.zip"}})
-	mailers  = denorm.NewIndexTable(anything, "mail", "byMail", denorm.IndexTableSpec{Unique: true})
-	labelled = denorm.NewIndexTable(busyHosts, "labels", "byLabel", denorm.IndexTableSpec{})
+	dwellers = indextable.New(anything, "home.city", "byCity",
+		indextable.Spec{Copies: []string{"name", "home.zip"}})
+	mailers  = indextable.New(anything, "mail", "byMail", indextable.Spec{Unique: true})
+	labelled = indextable.New(busyHosts, "labels", "byLabel", indextable.Spec{})
 )
 
 func init() {
@@ -28,20 +28,20 @@ func dweller(s string) bson.D {
 
 func indexTableReads() []Case {
 	return []Case{
-		{Method: "denorm.IndexTable.Lookup", Reason: "one range of _id",
+		{Method: "indextable.IndexTable.Lookup", Reason: "one range of _id",
 			Make: func(s string) any { return labelled.Lookup(s) }},
-		{Method: "denorm.IndexTable.Lookup", Reason: "a value that is a document",
+		{Method: "indextable.IndexTable.Lookup", Reason: "a value that is a document",
 			From: func(s string) ([]any, func() any) {
 				v := roomy(bson.D{{Key: "a", Value: s}})
 				return []any{v}, func() any { return dwellers.Lookup(v) }
 			}},
-		{Method: "denorm.IndexTable.Lookup", Reason: "a unique value is the _id",
+		{Method: "indextable.IndexTable.Lookup", Reason: "a unique value is the _id",
 			Make: func(s string) any { return mailers.Lookup(s) }},
-		{Method: "denorm.IndexTable.Lookup", Reason: "null is refused",
+		{Method: "indextable.IndexTable.Lookup", Reason: "null is refused",
 			Make: func(string) any { return mailers.Lookup(nil) }},
-		{Method: "denorm.IndexTable.Documents", Reason: "each document is asked again",
+		{Method: "indextable.IndexTable.Documents", Reason: "each document is asked again",
 			Make: func(s string) any { return labelled.Documents(s) }},
-		{Method: "denorm.IndexTable.Documents", Reason: "of a unique value that is a document",
+		{Method: "indextable.IndexTable.Documents", Reason: "of a unique value that is a document",
 			From: func(s string) ([]any, func() any) {
 				v := roomy(bson.D{{Key: "a", Value: s}})
 				return []any{v}, func() any { return mailers.Documents(v) }
@@ -59,7 +59,7 @@ func indexTableChecks() []Case {
 	}
 	copies := func(s string) bson.Raw { return bson.Raw(value(bson.D{{Key: "name", Value: s}}).Value) }
 	mend := func(reason string, check model.Check, detail func(s string) bson.D) Case {
-		return Case{Method: "denorm.IndexTable.Checks", Reason: "mend " + reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "indextable.IndexTable.Checks", Reason: "mend " + reason, From: func(s string) ([]any, func() any) {
 			found := findings(check, detail(s))
 			return []any{found}, func() any { return check.Mend(found) }
 		}}
@@ -69,29 +69,29 @@ func indexTableChecks() []Case {
 	}
 	docs := func(s string) any { return []bson.Raw{bson.Raw(value(dweller(s)).Value)} }
 	return []Case{
-		{Method: "denorm.IndexTable.Rebuild", Reason: "enter what is missing",
+		{Method: "indextable.IndexTable.Rebuild", Reason: "enter what is missing",
 			Make: func(string) any { return dwellers.Rebuild() }, State: docs},
-		{Method: "denorm.IndexTable.Rebuild", Reason: "reserve what nobody holds",
+		{Method: "indextable.IndexTable.Rebuild", Reason: "reserve what nobody holds",
 			Make: func(string) any { return mailers.Rebuild() }, State: docs},
 		{
-			Method: "denorm.IndexTable.Checks", Reason: "surplus entries",
+			Method: "indextable.IndexTable.Checks", Reason: "surplus entries",
 			Make: func(string) any { return dwellers.Checks()[0] },
 		},
-		{Method: "denorm.IndexTable.Checks", Reason: "stale copies", Make: func(string) any { return dwellers.Checks()[1] }},
+		{Method: "indextable.IndexTable.Checks", Reason: "stale copies", Make: func(string) any { return dwellers.Checks()[1] }},
 		{
-			Method: "denorm.IndexTable.Checks", Reason: "missing entries, with copied fields",
+			Method: "indextable.IndexTable.Checks", Reason: "missing entries, with copied fields",
 			Make: func(string) any { return dwellers.Checks()[2] },
 		},
 		{
-			Method: "denorm.IndexTable.Checks", Reason: "surplus reservations",
+			Method: "indextable.IndexTable.Checks", Reason: "surplus reservations",
 			Make: func(string) any { return mailers.Checks()[0] },
 		},
 		{
-			Method: "denorm.IndexTable.Checks", Reason: "missing reservations",
+			Method: "indextable.IndexTable.Checks", Reason: "missing reservations",
 			Make: func(string) any { return mailers.Checks()[1] },
 		},
 		{
-			Method: "denorm.IndexTable.Checks",
+			Method: "indextable.IndexTable.Checks",
 			Reason: "reservations of other documents, and whose they are",
 			Make:   func(string) any { return mailers.Checks()[2] },
 		},

@@ -1,17 +1,17 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/numbered"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	skillFields = denorm.NewNumbered(anything, "skills", denorm.NumberedSpec{
+	skillFields = numbered.New(anything, "skills", numbered.Spec{
 		Max: 2, Fields: []string{"skill", "level"}, Key: "skill",
 	})
-	langFields = denorm.NewNumbered(anything, "langs", denorm.NumberedSpec{Max: 2})
+	langFields = numbered.New(anything, "langs", numbered.Spec{Max: 2})
 )
 
 func init() {
@@ -31,7 +31,7 @@ func resumeOf(s string) (doc, skill bson.D) {
 
 func numberedWrites() []Case {
 	write := func(method, reason string, call func(doc, skill bson.D, s string) any) Case {
-		return Case{Method: "denorm.Numbered." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "numbered.Numbered." + method, Reason: reason, From: func(s string) ([]any, func() any) {
 			doc, skill := resumeOf(s)
 			return []any{doc, skill}, func() any { return call(doc, skill, s) }
 		}}
@@ -44,7 +44,7 @@ func numberedWrites() []Case {
 		write("Set", "too many are refused", func(_, skill bson.D, s string) any {
 			return skillFields.Set(s, skill, skill, skill)
 		}),
-		{Method: "denorm.Numbered.Set", Reason: "plain values", From: func(s string) ([]any, func() any) {
+		{Method: "numbered.Numbered.Set", Reason: "plain values", From: func(s string) ([]any, func() any) {
 			list := roomy([]any{s, s})
 			return []any{list}, func() any { return langFields.Set(s, list...) }
 		}},
@@ -55,7 +55,7 @@ func numberedWrites() []Case {
 		write("AppendAt", "a full list refuses", func(_, skill bson.D, s string) any {
 			return skillFields.AppendAt(s, 2, skill)
 		}),
-		{Method: "denorm.Numbered.Append", Reason: "after what was read", From: func(s string) ([]any, func() any) {
+		{Method: "numbered.Numbered.Append", Reason: "after what was read", From: func(s string) ([]any, func() any) {
 			_, skill := resumeOf(s)
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
 		}, State: asRead(func(s string) model.Change { return skillFields.Append(s, bson.D{{Key: "skill", Value: s}}) },
@@ -64,12 +64,12 @@ func numberedWrites() []Case {
 					"anything": {bson.D{{Key: "_id", Value: s}, {Key: "skills", Value: 1}, {Key: "skill_1", Value: s + "2"}}},
 				}
 			})},
-		{Method: "denorm.Numbered.Append", Reason: "without a key is refused", From: func(s string) ([]any, func() any) {
+		{Method: "numbered.Numbered.Append", Reason: "without a key is refused", From: func(s string) ([]any, func() any) {
 			skill := roomy(bson.D{{Key: "level", Value: s}})
 			return []any{skill}, func() any { return skillFields.Append(s, skill) }
 		}, State: func(string) any { return struct{}{} }},
 		{
-			Method: "denorm.Numbered.Convert", Reason: "as it was read",
+			Method: "numbered.Numbered.Convert", Reason: "as it was read",
 			Make: func(string) any { return skillFields.Convert() },
 			State: func(s string) any {
 				doc, _ := resumeOf(s)
@@ -80,8 +80,8 @@ func numberedWrites() []Case {
 				return []bson.Raw{raw}
 			},
 		},
-		{Method: "denorm.Numbered.Restore", Reason: "on the server", Make: func(string) any { return skillFields.Restore() }},
-		{Method: "denorm.Numbered.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
+		{Method: "numbered.Numbered.Restore", Reason: "on the server", Make: func(string) any { return skillFields.Restore() }},
+		{Method: "numbered.Numbered.Checks", Reason: "counted anew", From: func(s string) ([]any, func() any) {
 			check := skillFields.Checks()[0]
 			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
 			return []any{found}, func() any { return check.Mend(found) }
@@ -91,7 +91,7 @@ func numberedWrites() []Case {
 
 func numberedReads() []Case {
 	query := func(method, reason string, make func(s string) bson.D, call func(bson.D) any) Case {
-		return Case{Method: "denorm.Numbered." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "numbered.Numbered." + method, Reason: reason, From: func(s string) ([]any, func() any) {
 			d := roomy(make(s))
 			return []any{d}, func() any { return call(d) }
 		}}
@@ -119,19 +119,19 @@ func numberedReads() []Case {
 			return langFields.Documents(q)
 		}),
 		{
-			Method: "denorm.Numbered.Checks", Reason: "counts of documents",
+			Method: "numbered.Numbered.Checks", Reason: "counts of documents",
 			Make: func(string) any { return skillFields.Checks()[0] },
 		},
 		{
-			Method: "denorm.Numbered.Checks", Reason: "counts of plain values",
+			Method: "numbered.Numbered.Checks", Reason: "counts of plain values",
 			Make: func(string) any { return langFields.Checks()[0] },
 		},
 		{
-			Method: "denorm.Numbered.Checks", Reason: "what isn't flat",
+			Method: "numbered.Numbered.Checks", Reason: "what isn't flat",
 			Make: func(string) any { return skillFields.Checks()[1] },
 		},
 		{
-			Method: "denorm.Numbered.Indexes", Reason: "one for each position",
+			Method: "numbered.Numbered.Indexes", Reason: "one for each position",
 			Make: func(string) any { return skillFields.Indexes() },
 		},
 	}

@@ -3,7 +3,8 @@ package checks
 import (
 	"context"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/outbox"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -12,8 +13,8 @@ type (
 	shipment struct {
 		ID      string                      `bson:"_id"`
 		State   string                      `bson:"state"`
-		Box     denorm.Outgoing[stateEvent] `bson:"box,omitempty"`
-		Handled []denorm.Receipt            `bson:"handled,omitempty"`
+		Box     outbox.Outgoing[stateEvent] `bson:"box,omitempty"`
+		Handled []inbox.Receipt             `bson:"handled,omitempty"`
 	}
 	stateEvent struct {
 		State string `bson:"state"`
@@ -22,11 +23,11 @@ type (
 
 var (
 	shipments   = model.NewCollection[shipment, string]("shipments")
-	shipmentBox = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Max: 3, MaxBytes: 4 << 20})
-	keyedBox    = denorm.NewOutbox[stateEvent](shipments, "box", denorm.OutboxSpec{Create: true, MaxBytes: 4 << 20})
-	shipmentIn  = denorm.NewInbox(shipments, "handled", denorm.InboxSpec{Keep: 3})
-	shipRelay   = shipmentBox.Relay("mail", denorm.RelaySpec{Once: true},
-		func(context.Context, denorm.Delivery[string, stateEvent]) error { return nil })
+	shipmentBox = outbox.New[stateEvent](shipments, "box", outbox.Spec{Max: 3, MaxBytes: 4 << 20})
+	keyedBox    = outbox.New[stateEvent](shipments, "box", outbox.Spec{Create: true, MaxBytes: 4 << 20})
+	shipmentIn  = inbox.New(shipments, "handled", inbox.Spec{Keep: 3})
+	shipRelay   = shipmentBox.Relay("mail", outbox.RelaySpec{Once: true},
+		func(context.Context, outbox.Delivery[string, stateEvent]) error { return nil })
 )
 
 func init() {
@@ -36,7 +37,7 @@ func init() {
 
 func outboxCases() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.Outbox." + method, Reason: reason, Make: call}
+		return Case{Method: "outbox.Outbox." + method, Reason: reason, Make: call}
 	}
 	return []Case{
 		one("Publish", "an event", func(s string) any { return shipmentBox.Publish(s, stateEvent{s}, noon(0), oid(1)) }),
@@ -56,23 +57,23 @@ func outboxCases() []Case {
 
 func inboxCases() []Case {
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.Inbox." + method, Reason: reason, Make: call}
+		return Case{Method: "inbox.Inbox." + method, Reason: reason, Make: call}
 	}
 	event := func(s string) any { return &stateEvent{s} }
 	return []Case{
-		{Method: "denorm.Inbox.Handle", Reason: "the effect and the token", From: func(s string) ([]any, func() any) {
+		{Method: "inbox.Inbox.Handle", Reason: "the effect and the token", From: func(s string) ([]any, func() any) {
 			u, v := roomy(bson.D{{Key: "$set", Value: roomy(bson.D{{Key: "state", Value: s}})}}), event(s)
 			return []any{u, v}, func() any { return shipmentIn.Handle(s, u, v, oid(1)) }
 		}},
-		{Method: "denorm.Inbox.Handle", Reason: "without an effect is refused", From: func(s string) ([]any, func() any) {
+		{Method: "inbox.Inbox.Handle", Reason: "without an effect is refused", From: func(s string) ([]any, func() any) {
 			v := event(s)
 			return []any{v}, func() any { return shipmentIn.Handle(s, nil, v, oid(1)) }
 		}},
-		{Method: "denorm.Inbox.Once", Reason: "the token alone", From: func(s string) ([]any, func() any) {
+		{Method: "inbox.Inbox.Once", Reason: "the token alone", From: func(s string) ([]any, func() any) {
 			v := event(s)
 			return []any{v}, func() any { return shipmentIn.Once(s, v, oid(1)) }
 		}},
-		{Method: "denorm.Inbox.Insert", Reason: "a document and the token", From: func(s string) ([]any, func() any) {
+		{Method: "inbox.Inbox.Insert", Reason: "a document and the token", From: func(s string) ([]any, func() any) {
 			v := event(s)
 			return []any{v}, func() any { return shipmentIn.Insert(shipment{ID: s, State: s}, v, oid(1)) }
 		}},

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/outlier"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,13 +20,13 @@ type mailbox struct {
 
 var (
 	mailboxes  = model.NewCollection[mailbox, string]("boxes")
-	boxMails   = denorm.NewOutlier(mailboxes, "mails", keyMails, denorm.OutlierSpec{Max: 2, Flag: "more"})
-	plainBoxes = denorm.NewOutlier(mailboxes, "mails", mails, denorm.OutlierSpec{Max: 2, Flag: "more"})
-	largeBoxes = denorm.NewOutlier(mailboxes, "mails", largeMails,
-		denorm.OutlierSpec{Max: 2, MaxBytes: 1 << 20, Flag: "more"})
-	addingBoxes = denorm.NewOutlier(mailboxes, "mails",
-		denorm.NewBucket(mailBuckets, denorm.BucketSpec{Max: 1, ElementKey: "id", Totals: []string{"head.kb"}}),
-		denorm.OutlierSpec{Max: 2, Flag: "more"})
+	boxMails   = outlier.New(mailboxes, "mails", keyMails, outlier.Spec{Max: 2, Flag: "more"})
+	plainBoxes = outlier.New(mailboxes, "mails", mails, outlier.Spec{Max: 2, Flag: "more"})
+	largeBoxes = outlier.New(mailboxes, "mails", largeMails,
+		outlier.Spec{Max: 2, MaxBytes: 1 << 20, Flag: "more"})
+	addingBoxes = outlier.New(mailboxes, "mails",
+		bucket.New(mailBuckets, bucket.Spec{Max: 1, ElementKey: "id", Totals: []string{"head.kb"}}),
+		outlier.Spec{Max: 2, Flag: "more"})
 )
 
 func init() {
@@ -34,12 +35,12 @@ func init() {
 	register(outlierRepairs()...)
 }
 
-type boxOutlier = denorm.Outlier[mailbox, string, mail]
+type boxOutlier = outlier.Outlier[mailbox, string, mail]
 
 func outlierChanges() []Case {
 	change := func(method, reason string, of func(s string) model.Change, docs func(s string) testkit.Docs) Case {
 		return Case{
-			Method: "denorm.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			Method: "outlier.Outlier." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
@@ -96,7 +97,7 @@ func outlierChanges() []Case {
 		remove("from the array", boxMails, held),
 		remove("from the overflow, counted anew", addingBoxes, box(true, other(2), newest, holds)),
 		remove("what isn't there: nothing is sent", boxMails, box(false, other(2))),
-		{Method: "denorm.Outlier.Remove", Reason: "a document as key is not kept",
+		{Method: "outlier.Outlier.Remove", Reason: "a document as key is not kept",
 			State: asRead(func(s string) model.Change { return boxMails.Remove("b", map[string]string{"$gt": s}) },
 				func(s string) testkit.Docs {
 					mail := bson.D{{Key: "id", Value: bson.D{{Key: "$gt", Value: s}}}}
@@ -107,7 +108,7 @@ func outlierChanges() []Case {
 				return []any{key}, func() any { return boxMails.Remove("b", key) }
 			}},
 		{
-			Method: "denorm.Outlier.Delete", Reason: "with its overflow",
+			Method: "outlier.Outlier.Delete", Reason: "with its overflow",
 			Make: func(s string) any { return boxMails.Delete(s) },
 		},
 	}
@@ -116,36 +117,36 @@ func outlierChanges() []Case {
 func outlierReads() []Case {
 	return []Case{
 		{
-			Method: "denorm.Outlier.Elements", Reason: "the array, and then the pages",
+			Method: "outlier.Outlier.Elements", Reason: "the array, and then the pages",
 			Make: func(s string) any { return boxMails.Elements(s) },
 		},
-		{Method: "denorm.Outlier.Holding", Reason: "by key", Make: func(s string) any { return boxMails.Holding(s, s) }},
-		{Method: "denorm.Outlier.Holding", Reason: "a document as key is not kept", From: func(s string) ([]any, func() any) {
+		{Method: "outlier.Outlier.Holding", Reason: "by key", Make: func(s string) any { return boxMails.Holding(s, s) }},
+		{Method: "outlier.Outlier.Holding", Reason: "a document as key is not kept", From: func(s string) ([]any, func() any) {
 			key := map[string]string{"$gt": s}
 			return []any{key}, func() any { return boxMails.Holding("b", key) }
 		}},
 		{
-			Method: "denorm.Outlier.Holding", Reason: "without a Key is refused",
+			Method: "outlier.Outlier.Holding", Reason: "without a Key is refused",
 			Make: func(s string) any { return plainBoxes.Holding(s, s) },
 		},
-		{Method: "denorm.Outlier.Count", Reason: "both", Make: func(s string) any { return boxMails.Count(s) }},
+		{Method: "outlier.Outlier.Count", Reason: "both", Make: func(s string) any { return boxMails.Count(s) }},
 		{
-			Method: "denorm.Outlier.Checks", Reason: "overflow without the flag",
+			Method: "outlier.Outlier.Checks", Reason: "overflow without the flag",
 			Make: func(string) any { return boxMails.Checks()[0] },
 		},
 		{
-			Method: "denorm.Outlier.Checks", Reason: "arrays over the bound",
+			Method: "outlier.Outlier.Checks", Reason: "arrays over the bound",
 			Make: func(string) any { return boxMails.Checks()[1] },
 		},
 		{
-			Method: "denorm.Outlier.Checks", Reason: "overflow of nobody",
+			Method: "outlier.Outlier.Checks", Reason: "overflow of nobody",
 			Make: func(string) any { return boxMails.Checks()[2] },
 		},
 		{
-			Method: "denorm.Outlier.Indexes", Reason: "the Bucket's own finds overflow",
+			Method: "outlier.Outlier.Indexes", Reason: "the Bucket's own finds overflow",
 			Make: func(string) any { return boxMails.Indexes() },
 		},
-		{Method: "denorm.Outlier.Indexes", Reason: "without a Key", Make: func(string) any { return plainBoxes.Indexes() }},
+		{Method: "outlier.Outlier.Indexes", Reason: "without a Key", Make: func(string) any { return plainBoxes.Indexes() }},
 	}
 }
 
@@ -173,7 +174,7 @@ func outlierRepairs() []Case {
 		return bson.M{"_id": s, "fault": "leftover", "n": 1, "pages": bson.A{page}}
 	}
 	mend := func(reason string, x *boxOutlier, details ...func(s string) any) Case {
-		return Case{Method: "denorm.Outlier.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "outlier.Outlier.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			check := x.Checks()[0]
 			found := findings(check, bson.M{"_id": s, "fault": "unflagged"}, left(s, 0, true), left(s, 1, false))
 			for _, of := range details {
@@ -184,30 +185,30 @@ func outlierRepairs() []Case {
 	}
 	return []Case{
 		{
-			Method: "denorm.Outlier.Split", Reason: "what is over, and then the array",
+			Method: "outlier.Outlier.Split", Reason: "what is over, and then the array",
 			Make:  func(string) any { return addingBoxes.Split() },
 			State: four,
 		},
 		{
-			Method: "denorm.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
+			Method: "outlier.Outlier.Split", Reason: "within bytes", MayRefuse: "it is too large for a bucket",
 			Make:  func(string) any { return largeBoxes.Split() },
 			State: four,
 		},
 		{
-			Method: "denorm.Outlier.Settle",
+			Method: "outlier.Outlier.Settle",
 			Reason: "what the overflow doesn't hold yet, and then the array",
 			Make:   func(string) any { return boxMails.Settle() },
 			State:  crowd,
 		},
 		{
-			Method: "denorm.Outlier.Settle", Reason: "without a Key is refused",
+			Method: "outlier.Outlier.Settle", Reason: "without a Key is refused",
 			Make:  func(string) any { return plainBoxes.Settle() },
 			State: crowd,
 		},
 		mend("flags that are missing, and what a Split left that is in the array", boxMails),
 		mend("without a Key only flags", plainBoxes),
 		mend("what no check returned is refused", boxMails, func(s string) any { return bson.M{"_id": s, "fault": s} }),
-		{Method: "denorm.Outlier.Checks", Reason: "orphans as they were found", From: func(s string) ([]any, func() any) {
+		{Method: "outlier.Outlier.Checks", Reason: "orphans as they were found", From: func(s string) ([]any, func() any) {
 			check := boxMails.Checks()[2]
 			found := findings(check, bson.M{"_id": s + "#0000000000", "key": s, "n": int64(3), "bytes": int64(300)})
 			return []any{found}, func() any { return check.Mend(found) }

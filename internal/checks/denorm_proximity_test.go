@@ -1,15 +1,15 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/proximity"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	skillText = denorm.NewProximity(anything, "skills", denorm.ProximitySpec{
+	skillText = proximity.New(anything, "skills", proximity.Spec{
 		Text: "skillText", Fields: []string{"skill", "level"},
 	})
-	langText = denorm.NewProximity(anything, "cv.langs", denorm.ProximitySpec{Text: "langText", IgnoreCase: true})
+	langText = proximity.New(anything, "cv.langs", proximity.Spec{Text: "langText", IgnoreCase: true})
 )
 
 const (
@@ -29,7 +29,7 @@ func skillOf(s string) bson.D {
 
 func proximityWrites() []Case {
 	write := func(method, reason string, call func(skill bson.D, s string) any) Case {
-		return Case{Method: "denorm.Proximity." + method, Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "proximity.Proximity." + method, Reason: reason, From: func(s string) ([]any, func() any) {
 			skill := skillOf(s)
 			return []any{skill}, func() any { return call(skill, s) }
 		}}
@@ -39,10 +39,10 @@ func proximityWrites() []Case {
 		write("Add", "what is no text is refused", func(_ bson.D, s string) any {
 			return skillText.Add(s, bson.D{{Key: "skill", Value: 1}})
 		}),
-		{Method: "denorm.Proximity.Add", Reason: "a string", Make: func(s string) any { return langText.Add(s, s) }},
+		{Method: "proximity.Proximity.Add", Reason: "a string", Make: func(s string) any { return langText.Add(s, s) }},
 		write("Remove", "from both", func(skill bson.D, s string) any { return skillText.Remove(s, skill) }),
 		write("Remove", "nothing is refused", func(_ bson.D, s string) any { return skillText.Remove(s) }),
-		{Method: "denorm.Proximity.Checks", Reason: "made anew, of documents", From: func(s string) ([]any, func() any) {
+		{Method: "proximity.Proximity.Checks", Reason: "made anew, of documents", From: func(s string) ([]any, func() any) {
 			check := skillText.Checks()[0]
 			found := findings(check, bson.M{"_id": s}, bson.M{"_id": "b"})
 			return []any{found}, func() any { return check.Mend(found) }
@@ -51,18 +51,18 @@ func proximityWrites() []Case {
 }
 
 func proximityReads() []Case {
-	equal := func(reason string, make func(s string) bson.D, x *denorm.Proximity[bson.D, any]) Case {
+	equal := func(reason string, make func(s string) bson.D, x *proximity.Proximity[bson.D, any]) Case {
 		return Case{
-			Method: "denorm.Proximity.Equal", Reason: reason, MayRefuse: longPattern,
+			Method: "proximity.Proximity.Equal", Reason: reason, MayRefuse: longPattern,
 			From: func(s string) ([]any, func() any) {
 				d := roomy(make(s))
 				return []any{d}, func() any { return x.Equal(d) }
 			},
 		}
 	}
-	near := func(reason string, between int, order denorm.WordOrder) Case {
+	near := func(reason string, between int, order proximity.WordOrder) Case {
 		return Case{
-			Method: "denorm.Proximity.Near", Reason: reason, MayRefuse: oneWord,
+			Method: "proximity.Proximity.Near", Reason: reason, MayRefuse: oneWord,
 			Make: func(s string) any { return skillText.Near(s, s+"2", between, order) },
 		}
 	}
@@ -74,11 +74,11 @@ func proximityReads() []Case {
 		equal("strings, of either case", func(s string) bson.D { return bson.D{{Key: "langs", Value: s}} }, langText),
 		equal("what is no text is refused",
 			func(s string) bson.D { return bson.D{{Key: "skill", Value: bson.D{{Key: "$gt", Value: s}}}} }, skillText),
-		near("next to each other", 0, denorm.InOrder),
-		near("with two words between, in any order", 2, denorm.AnyOrder),
-		near("too many between is refused", 101, denorm.AnyOrder),
-		{Method: "denorm.Proximity.Checks", Reason: "of documents", Make: func(string) any { return skillText.Checks()[0] }},
-		{Method: "denorm.Proximity.Checks", Reason: "of strings", Make: func(string) any { return langText.Checks()[0] }},
-		{Method: "denorm.Proximity.Indexes", Reason: "the text", Make: func(string) any { return skillText.Indexes() }},
+		near("next to each other", 0, proximity.InOrder),
+		near("with two words between, in any order", 2, proximity.AnyOrder),
+		near("too many between is refused", 101, proximity.AnyOrder),
+		{Method: "proximity.Proximity.Checks", Reason: "of documents", Make: func(string) any { return skillText.Checks()[0] }},
+		{Method: "proximity.Proximity.Checks", Reason: "of strings", Make: func(string) any { return langText.Checks()[0] }},
+		{Method: "proximity.Proximity.Indexes", Reason: "the text", Make: func(string) any { return skillText.Indexes() }},
 	}
 }

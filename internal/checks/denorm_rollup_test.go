@@ -4,27 +4,28 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 )
 
 type pageHit struct {
-	ID   string             `bson:"_id"`
-	Page string             `bson:"page"`
-	At   time.Time          `bson:"at"`
-	Took int64              `bson:"took"`
-	Mark *denorm.RollupMark `bson:"mark,omitempty"`
+	ID   string       `bson:"_id"`
+	Page string       `bson:"page"`
+	At   time.Time    `bson:"at"`
+	Took int64        `bson:"took"`
+	Mark *rollup.Mark `bson:"mark,omitempty"`
 }
 
 var (
 	pageHits  = model.NewCollection[pageHit, string]("hits")
-	hitBins   = model.NewCollection[denorm.RollupDoc[string, int64], string]("hitTotals")
-	hitTotals = denorm.NewRollup(pageHits, hitBins, denorm.RollupSpec{
+	hitBins   = model.NewCollection[rollup.Doc[string, int64], string]("hitTotals")
+	hitTotals = rollup.New(pageHits, hitBins, rollup.Spec{
 		Time: "at", By: []string{"page"}, Sums: []string{"took"}, Mins: []string{"took"}, Maxs: []string{"took"},
 		Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark", For: 90 * 24 * time.Hour,
 	})
 	hitStore  = model.NewStore(model.New("hits", hitTotals), pageHits)
-	dayTotals = denorm.NewRollup(pageHits, hitBins.Named("days"), denorm.RollupSpec{
+	dayTotals = rollup.New(pageHits, hitBins.Named("days"), rollup.Spec{
 		Time: "at", By: []string{"page"}, Bins: []denorm.Period{denorm.Daily}, Mark: "mark",
 	})
 )
@@ -34,7 +35,7 @@ func init() { register(rollupCases()...) }
 func rollupCases() []Case {
 	var none time.Time
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.Rollup." + method, Reason: reason, Make: call}
+		return Case{Method: "rollup.Rollup." + method, Reason: reason, Make: call}
 	}
 	noHits := func(string) testkit.Docs { return nil }
 	month := noon(0).AddDate(0, 1, 0)

@@ -3,7 +3,7 @@ package checks
 import (
 	"context"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/slots"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
@@ -12,9 +12,9 @@ import (
 )
 
 var (
-	slotDocs  = model.NewCollection[denorm.SlotDoc[string], string]("slots")
-	hits      = denorm.NewSlots(slotDocs, denorm.SlotsSpec{Slots: 2, Keep: 3})
-	freeSeats = denorm.NewSlots(slotDocs, denorm.SlotsSpec{Slots: 2, Stock: true})
+	slotDocs  = model.NewCollection[slots.Doc[string], string]("slots")
+	hits      = slots.New(slotDocs, slots.Spec{Slots: 2, Keep: 3})
+	freeSeats = slots.New(slotDocs, slots.Spec{Slots: 2, Stock: true})
 )
 
 func init() { register(slotsCases()...) }
@@ -50,14 +50,14 @@ func unread(c model.Change) any {
 func slotsCases() []Case {
 	op, other := bson.ObjectID{11: 1}, bson.ObjectID{11: 2} // of slot 1 and 1 of 2
 	change := func(method, reason string, docs func(string) testkit.Docs, of func(s string) model.Change) Case {
-		c := Case{Method: "denorm.Slots." + method, Reason: reason, Make: func(s string) any { return of(s) }}
+		c := Case{Method: "slots.Slots." + method, Reason: reason, Make: func(s string) any { return of(s) }}
 		c.State = asRead(of, docs)
 		if docs == nil {
 			c.State = func(s string) any { return unread(of(s)) }
 		}
 		return c
 	}
-	add := func(x *denorm.Slots[string], n int64) func(s string) model.Change {
+	add := func(x *slots.Slots[string], n int64) func(s string) model.Change {
 		return func(s string) model.Change { return x.Add(s, n, op) }
 	}
 	take := func(n int64) func(string) model.Change {
@@ -118,21 +118,21 @@ func slotsCases() []Case {
 		change("Resize", "half as many goes on", awaited, resizeStock(1)),
 		change("Resize", "half as many ends", slotted([][4]int64{{0, 2, 9, 9}, {1, 0, 3, 0}}, merging...), resizeStock(1)),
 		change("Resize", "three are refused", nil, resize(3)),
-		{Method: "denorm.Slots.Total", Reason: "of a counter", Make: func(s string) any { return hits.Total(s) }},
-		{Method: "denorm.Slots.Total", Reason: "of a stock", Make: func(s string) any { return freeSeats.Total(s) }},
-		{Method: "denorm.Slots.Total", Reason: "of no key is refused", Make: func(string) any { return hits.Total("") }},
-		{Method: "denorm.Slots.Totals", Reason: "of all keys", Make: func(string) any { return freeSeats.Totals() }},
-		{Method: "denorm.Slots.Checks", Reason: "transfers", Make: func(string) any { return freeSeats.Checks()[0].Find() }},
-		{Method: "denorm.Slots.Checks", Reason: "slots of a key", Make: func(string) any { return freeSeats.Checks()[1] }},
-		{Method: "denorm.Slots.Checks", Reason: "contents", Make: func(string) any { return freeSeats.Checks()[2].Find() }},
-		{Method: "denorm.Slots.Checks", Reason: "transfers are finished", From: func(s string) ([]any, func() any) {
+		{Method: "slots.Slots.Total", Reason: "of a counter", Make: func(s string) any { return hits.Total(s) }},
+		{Method: "slots.Slots.Total", Reason: "of a stock", Make: func(s string) any { return freeSeats.Total(s) }},
+		{Method: "slots.Slots.Total", Reason: "of no key is refused", Make: func(string) any { return hits.Total("") }},
+		{Method: "slots.Slots.Totals", Reason: "of all keys", Make: func(string) any { return freeSeats.Totals() }},
+		{Method: "slots.Slots.Checks", Reason: "transfers", Make: func(string) any { return freeSeats.Checks()[0].Find() }},
+		{Method: "slots.Slots.Checks", Reason: "slots of a key", Make: func(string) any { return freeSeats.Checks()[1] }},
+		{Method: "slots.Slots.Checks", Reason: "contents", Make: func(string) any { return freeSeats.Checks()[2].Find() }},
+		{Method: "slots.Slots.Checks", Reason: "transfers are finished", From: func(s string) ([]any, func() any) {
 			check := freeSeats.Checks()[0]
 			found := findings(check, bson.D{
 				{Key: "_id", Value: "b#0001"}, {Key: "key", Value: s}, {Key: "n", Value: int32(1)}, sent,
 			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Slots.Checks", Reason: "missing slots are stored", From: func(s string) ([]any, func() any) {
+		{Method: "slots.Slots.Checks", Reason: "missing slots are stored", From: func(s string) ([]any, func() any) {
 			check := freeSeats.Checks()[1]
 			found := findings(check, bson.D{
 				{Key: "_id", Value: "b#0000"}, {Key: "key", Value: s}, {Key: "of", Value: int32(4)},

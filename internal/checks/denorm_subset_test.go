@@ -1,7 +1,7 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -9,15 +9,15 @@ import (
 
 var (
 	loosePosts = anything.Named("posts")
-	firstTwo   = denorm.NewSubset(anything, "post", loosePosts, "recent", denorm.SubsetSpec{
+	firstTwo   = subset.New(anything, "post", loosePosts, "recent", subset.Spec{
 		Max: 2, By: bson.D{{Key: "time", Value: -1}}, Fields: []string{"text", "by.name"},
 	})
 	// inOrder holds the same in another order: states that it reads have the children in the order of their names.
-	inOrder = denorm.NewSubset(anything, "post", loosePosts, "recent", denorm.SubsetSpec{
+	inOrder = subset.New(anything, "post", loosePosts, "recent", subset.Spec{
 		Max: 2, By: bson.D{{Key: "time", Value: -1}, {Key: "_id", Value: 1}}, Fields: []string{"text", "by.name"},
 	})
-	wholeFirst = denorm.NewSubset(anything, "post", loosePosts, "recent",
-		denorm.SubsetSpec{Max: 2, By: bson.D{{Key: "time", Value: -1}}})
+	wholeFirst = subset.New(anything, "post", loosePosts, "recent",
+		subset.Spec{Max: 2, By: bson.D{{Key: "time", Value: -1}}})
 )
 
 func init() { register(subsetCases()...) }
@@ -56,7 +56,7 @@ func subsetOf(s string) testkit.Docs {
 func subsetCases() []Case {
 	return []Case{
 		{
-			Method: "denorm.Subset.Refresh", Reason: "what the children say",
+			Method: "subset.Subset.Refresh", Reason: "what the children say",
 			Make: func(s string) any { return firstTwo.Refresh(s) },
 
 			State: asRead(func(s string) model.Change { return firstTwo.Refresh(s) }, func(s string) testkit.Docs {
@@ -67,29 +67,29 @@ func subsetCases() []Case {
 			}),
 		},
 		{
-			Method: "denorm.Subset.Rest", Reason: "after the last that the parent holds",
+			Method: "subset.Subset.Rest", Reason: "after the last that the parent holds",
 			From: func(s string) ([]any, func() any) {
 				doc := roomy(bson.D{{Key: "_id", Value: s}, {Key: "recent", Value: roomy(bson.A{heldOf(s + "2"), heldOf(s)})}})
 				return []any{doc}, func() any { return firstTwo.Rest(&doc) }
 			},
 		},
-		{Method: "denorm.Subset.Rest", Reason: "of a parent that holds none", From: func(s string) ([]any, func() any) {
+		{Method: "subset.Subset.Rest", Reason: "of a parent that holds none", From: func(s string) ([]any, func() any) {
 			doc := roomy(bson.D{{Key: "_id", Value: s}})
 			return []any{doc}, func() any { return firstTwo.Rest(&doc) }
 		}},
-		{Method: "denorm.Subset.Children", Reason: "in order", Make: func(s string) any { return firstTwo.Children(s) }},
-		{Method: "denorm.Subset.Checks", Reason: "of all parents", Make: func(string) any { return firstTwo.Checks()[0] }},
-		{Method: "denorm.Subset.Checks", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
+		{Method: "subset.Subset.Children", Reason: "in order", Make: func(s string) any { return firstTwo.Children(s) }},
+		{Method: "subset.Subset.Checks", Reason: "of all parents", Make: func(string) any { return firstTwo.Checks()[0] }},
+		{Method: "subset.Subset.Checks", Reason: "of some, whole children", From: func(s string) ([]any, func() any) {
 			filter := roomy(bson.D{{Key: "_id", Value: s}})
 			return []any{filter}, func() any { return wholeFirst.Checks()[0].In(filter) }
 		}},
-		{Method: "denorm.Subset.Checks", Reason: "mend as it was found", From: func(s string) ([]any, func() any) {
+		{Method: "subset.Subset.Checks", Reason: "mend as it was found", From: func(s string) ([]any, func() any) {
 			check := firstTwo.Checks()[0]
 			found := findings(check, bson.D{
 				{Key: "_id", Value: s}, {Key: "found", Value: bson.A{heldOf(s + "2")}}, {Key: "want", Value: bson.A{heldOf(s)}},
 			})
 			return []any{found}, func() any { return check.Mend(found) }
 		}},
-		{Method: "denorm.Subset.Indexes", Reason: "children in order", Make: func(string) any { return firstTwo.Indexes() }},
+		{Method: "subset.Subset.Indexes", Reason: "children in order", Make: func(string) any { return firstTwo.Indexes() }},
 	}
 }

@@ -1,13 +1,14 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-var newestMails = denorm.NewSubsetPages(mailboxes, "mails", keyMails, denorm.SubsetPagesSpec{
+var newestMails = subsetpages.New(mailboxes, "mails", keyMails, subsetpages.Spec{
 	Max: 2, By: bson.D{{Key: "head.kb", Value: -1}},
 })
 
@@ -18,7 +19,7 @@ func pagedBox(s string) testkit.Docs {
 	one, other := mailOf(s), mailOf(s+"2")
 	return testkit.Docs{
 		"boxes": {mailbox{ID: s, Mails: []mail{one}}},
-		"mail": {denorm.BucketDoc[string, mail]{
+		"mail": {bucket.Doc[string, mail]{
 			ID: rowText(s) + "#0000000004", Key: s, Seq: 4, N: 2, Bytes: 9, Items: []mail{one, other},
 		}},
 	}
@@ -27,7 +28,7 @@ func pagedBox(s string) testkit.Docs {
 func subsetPagesCases() []Case {
 	change := func(method, reason string, of func(s string) model.Change, docs func(s string) testkit.Docs) Case {
 		return Case{
-			Method: "denorm.SubsetPages." + method, Reason: reason, Make: func(s string) any { return of(s) },
+			Method: "subsetpages.SubsetPages." + method, Reason: reason, Make: func(s string) any { return of(s) },
 			State: asRead(of, docs),
 		}
 	}
@@ -37,7 +38,7 @@ func subsetPagesCases() []Case {
 	set := func(s string) model.Change { return newestMails.Set(s, s, bson.D{{Key: "text", Value: s + "x"}}) }
 	refresh := func(s string) model.Change { return newestMails.Refresh(s) }
 	check := func(reason string, n int, detail func(s string) bson.M) Case {
-		return Case{Method: "denorm.SubsetPages.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "subsetpages.SubsetPages.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			check := newestMails.Checks()[n]
 			found := findings(check, detail(s))
 			return []any{found}, func() any { return check.Mend(found) }
@@ -49,14 +50,14 @@ func subsetPagesCases() []Case {
 		}),
 		change("Append", "an element that is there", add, pagedBox),
 		{
-			Method: "denorm.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox),
+			Method: "subsetpages.SubsetPages.Set", Reason: "in its page", State: asRead(set, pagedBox),
 			From: func(s string) ([]any, func() any) {
 				fields := roomy(bson.D{{Key: "text", Value: s + "x"}})
 				return []any{fields}, func() any { return newestMails.Set(s, s, fields) }
 			},
 		},
 		{
-			Method: "denorm.SubsetPages.Remove", Reason: "from its page", State: asRead(remove, pagedBox),
+			Method: "subsetpages.SubsetPages.Remove", Reason: "from its page", State: asRead(remove, pagedBox),
 			From: func(s string) ([]any, func() any) {
 				key := roomy(bson.D{{Key: "a", Value: s}})
 				return []any{key}, func() any { return newestMails.Remove(s, key) }
@@ -66,28 +67,28 @@ func subsetPagesCases() []Case {
 		change("Refresh", "what the pages say", refresh, pagedBox),
 		change("Refresh", "without a parent", refresh, none),
 		{
-			Method: "denorm.SubsetPages.Set", Reason: "the key is refused",
+			Method: "subsetpages.SubsetPages.Set", Reason: "the key is refused",
 			Make: func(s string) any { return newestMails.Set(s, s, bson.D{{Key: "id", Value: s}}) },
 
 			State: func(string) any { return nil },
 		},
 		{
-			Method: "denorm.SubsetPages.Rest", Reason: "without what the parent holds",
+			Method: "subsetpages.SubsetPages.Rest", Reason: "without what the parent holds",
 			From: func(s string) ([]any, func() any) {
 				box := &mailbox{ID: s, Mails: roomy([]mail{mailOf(s)})}
 				return []any{box}, func() any { return newestMails.Rest(box, "", 2) }
 			},
 		},
-		{Method: "denorm.SubsetPages.Rest", Reason: "after a page", From: func(s string) ([]any, func() any) {
+		{Method: "subsetpages.SubsetPages.Rest", Reason: "after a page", From: func(s string) ([]any, func() any) {
 			box := &mailbox{ID: s}
 			return []any{box}, func() any { return newestMails.Rest(box, rowText(s)+"#0000000004", 0) }
 		}},
 		{
-			Method: "denorm.SubsetPages.Checks", Reason: "of all parents",
+			Method: "subsetpages.SubsetPages.Checks", Reason: "of all parents",
 			Make: func(string) any { return newestMails.Checks()[0] },
 		},
 		{
-			Method: "denorm.SubsetPages.Checks", Reason: "of all pages",
+			Method: "subsetpages.SubsetPages.Checks", Reason: "of all pages",
 			Make: func(string) any { return newestMails.Checks()[1] },
 		},
 		check("an array as it was found", 0, func(s string) bson.M {
@@ -100,7 +101,7 @@ func subsetPagesCases() []Case {
 			return bson.M{"_id": s + "#0000000000", "key": s, "n": int64(3), "bytes": int64(300)}
 		}),
 		{
-			Method: "denorm.SubsetPages.Indexes", Reason: "the pages' own",
+			Method: "subsetpages.SubsetPages.Indexes", Reason: "the pages' own",
 			Make: func(string) any { return newestMails.Indexes() },
 		},
 	}

@@ -4,16 +4,17 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
 	"github.com/docmodel/docmodel/model"
 )
 
-type siteVisit = denorm.UniqueDoc[string, string]
+type siteVisit = uniquecount.Doc[string, string]
 
 var (
 	siteVisits   = model.NewCollection[siteVisit, string]("visits")
-	dayVisitors  = denorm.NewUniqueCount(siteVisits, denorm.UniqueSpec{Period: denorm.Daily, For: 90 * 24 * time.Hour})
-	everVisitors = denorm.NewUniqueCount(siteVisits.Named("ever"), denorm.UniqueSpec{})
-	monthVisits  = denorm.NewUniqueCount(siteVisits.Named("months"), denorm.UniqueSpec{Period: denorm.Monthly})
+	dayVisitors  = uniquecount.New(siteVisits, uniquecount.Spec{Period: denorm.Daily, For: 90 * 24 * time.Hour})
+	everVisitors = uniquecount.New(siteVisits.Named("ever"), uniquecount.Spec{})
+	monthVisits  = uniquecount.New(siteVisits.Named("months"), uniquecount.Spec{Period: denorm.Monthly})
 )
 
 func init() { register(uniqueCountCases()...) }
@@ -21,13 +22,13 @@ func init() { register(uniqueCountCases()...) }
 func uniqueCountCases() []Case {
 	var none time.Time
 	one := func(method, reason string, call func(s string) any) Case {
-		return Case{Method: "denorm.UniqueCount." + method, Reason: reason, Make: call}
+		return Case{Method: "uniquecount.UniqueCount." + method, Reason: reason, Make: call}
 	}
 	return []Case{
 		one("Visit", "in a day", func(s string) any { return dayVisitors.Visit(s, s, noon(0)) }),
 		one("Visit", "for ever", func(s string) any { return everVisitors.Visit(s, s, none) }),
 		one("Visit", "of nobody is refused", func(s string) any { return dayVisitors.Visit(s, "", noon(0)) }),
-		{Method: "denorm.UniqueCount.VisitAll", Reason: "one of them twice", From: func(s string) ([]any, func() any) {
+		{Method: "uniquecount.UniqueCount.VisitAll", Reason: "one of them twice", From: func(s string) ([]any, func() any) {
 			list := roomy([]model.Write{
 				dayVisitors.Visit(s, s+"2", noon(0)), dayVisitors.Visit(s, s, noon(0)), dayVisitors.Visit(s, s, noon(60)),
 			})
@@ -45,7 +46,7 @@ func uniqueCountCases() []Case {
 		one("PerPeriod", "all days", func(s string) any { return dayVisitors.PerPeriod(s, none, none) }),
 		one("Counts", "one day", func(string) any { return dayVisitors.Counts(noon(0), noon(0).Add(time.Hour)) }),
 		one("Counts", "until a day, each member once", func(string) any { return dayVisitors.Counts(none, noon(2*24*60)) }),
-		{Method: "denorm.UniqueCount.Rollup", Reason: "into months", From: func(string) ([]any, func() any) {
+		{Method: "uniquecount.UniqueCount.Rollup", Reason: "into months", From: func(string) ([]any, func() any) {
 			months := *monthVisits // which nothing can change
 			names := roomy([]string{"months"})
 			return []any{names}, func() any { return dayVisitors.Rollup(&months, noon(0), noon(20*24*60)) }

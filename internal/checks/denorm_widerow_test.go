@@ -4,7 +4,7 @@ import (
 	"maps"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -13,7 +13,7 @@ import (
 // Documents of any fields, under ids that are strings: users like items.
 var (
 	likers = model.NewCollection[bson.D, string]("users")
-	likes  = denorm.NewWideRow(likers, likers.Named("items"), denorm.WideRowSpec{
+	likes  = widerow.New(likers, likers.Named("items"), widerow.Spec{
 		LeftRows: "itemByUser", RightRows: "userByItem", LeftCopies: []string{"name"}, RightCopies: []string{"title"}, Max: 2,
 		MaxBytes: 15 << 20,
 	})
@@ -32,7 +32,9 @@ func liker(s string) bson.D {
 func rowText(s string) string { return strings.NewReplacer("%", "%25", "#", "%23").Replace(s) }
 
 // wideKey is the key of the column that links to s.
-func wideKey(minute int, s string) string { return denorm.ColumnsFrom(noon(minute)) + "|" + rowText(s) }
+func wideKey(minute int, s string) string {
+	return widerow.ColumnsFrom(noon(minute)) + "|" + rowText(s)
+}
 
 // wideColumn is a column that links to a document, with a key that s ends.
 func wideColumn(minute int, id, s string) bson.D {
@@ -73,12 +75,12 @@ func wideRowWrites() []Case {
 			return all
 		}
 		return Case{
-			Method: "denorm.WideRow.Link", Reason: reason, State: asRead(of, stored), Make: func(s string) any { return of(s) },
+			Method: "widerow.WideRow.Link", Reason: reason, State: asRead(of, stored), Make: func(s string) any { return of(s) },
 		}
 	}
 	renew := func(side string, check model.Check) Case {
 		return Case{
-			Method: "denorm.WideRow.Checks",
+			Method: "widerow.WideRow.Checks",
 			Reason: "mend copies of " + side + " documents, old and missing",
 			From: func(s string) ([]any, func() any) {
 				found := findings(check,
@@ -91,7 +93,7 @@ func wideRowWrites() []Case {
 	unlink := func(reason string, docs func(s string) testkit.Docs) Case {
 		of := func(s string) model.Change { return likes.Unlink(s, s) }
 		return Case{
-			Method: "denorm.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) },
+			Method: "widerow.WideRow.Unlink", Reason: reason, State: asRead(of, docs), Make: func(s string) any { return of(s) },
 		}
 	}
 	left := func(page bson.Raw) testkit.Docs { return testkit.Docs{"itemByUser": {page}} }
@@ -111,7 +113,7 @@ func wideRowWrites() []Case {
 				{Key: "_id", Value: rowText(s) + "#"}, {Key: "hi", Value: "~"}, {Key: "n", Value: 7}, {Key: "rev", Value: int64(3)},
 			}))
 		}),
-		{Method: "denorm.WideRow.Link", Reason: "without a token is refused",
+		{Method: "widerow.WideRow.Link", Reason: "without a token is refused",
 			State: func(string) any { return struct{}{} },
 			Make:  func(s string) any { return likes.Link(s, s, noon(0), bson.NilObjectID) }},
 		unlink("both columns", func(s string) testkit.Docs {
@@ -126,69 +128,69 @@ func wideRowWrites() []Case {
 func wideRowReads() []Case {
 	return []Case{
 		{
-			Method: "denorm.WideRow.Linked", Reason: "the pair's column",
+			Method: "widerow.WideRow.Linked", Reason: "the pair's column",
 			Make: func(s string) any { return likes.Linked(s, s) },
 		},
 		{
-			Method: "denorm.RowSide.Newest", Reason: "the first page",
+			Method: "widerow.Side.Newest", Reason: "the first page",
 			Make: func(s string) any { return likes.Left().Newest(s, "", 10) },
 		},
 		{
-			Method: "denorm.RowSide.Newest", Reason: "the next page",
+			Method: "widerow.Side.Newest", Reason: "the next page",
 			Make: func(s string) any { return likes.Left().Newest(s, s, 10) },
 		},
 		{
-			Method: "denorm.RowSide.Newest", Reason: "a negative number is refused",
+			Method: "widerow.Side.Newest", Reason: "a negative number is refused",
 			Make: func(s string) any { return likes.Left().Newest(s, "", -1) },
 		},
 		{
-			Method: "denorm.RowSide.Oldest", Reason: "from a time",
+			Method: "widerow.Side.Oldest", Reason: "from a time",
 			Make: func(s string) any { return likes.Left().Oldest(s, wideKey(3, s), 10) },
 		},
 		{
-			Method: "denorm.RowSide.Newest", Reason: "the first page of a right row",
+			Method: "widerow.Side.Newest", Reason: "the first page of a right row",
 			Make: func(s string) any { return likes.Right().Newest(s, "", 10) },
 		},
 		{
-			Method: "denorm.RowSide.Oldest", Reason: "all of a right row",
+			Method: "widerow.Side.Oldest", Reason: "all of a right row",
 			Make: func(s string) any { return likes.Right().Oldest(s, "", 0) },
 		},
 		{
-			Method: "denorm.RowSide.Count", Reason: "by the documents' counts",
+			Method: "widerow.Side.Count", Reason: "by the documents' counts",
 			Make: func(s string) any { return likes.Left().Count(s) },
 		},
 		{
-			Method: "denorm.RowSide.Count", Reason: "of a right row",
+			Method: "widerow.Side.Count", Reason: "of a right row",
 			Make: func(s string) any { return likes.Right().Count(s) },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "half links and repeated ones",
+			Method: "widerow.WideRow.Checks", Reason: "half links and repeated ones",
 			Make: func(string) any { return likes.Checks()[0] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "what the right rows carry",
+			Method: "widerow.WideRow.Checks", Reason: "what the right rows carry",
 			Make: func(string) any { return likes.Checks()[1] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "what the left rows carry",
+			Method: "widerow.WideRow.Checks", Reason: "what the left rows carry",
 			Make: func(string) any { return likes.Checks()[2] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "left documents that are missing",
+			Method: "widerow.WideRow.Checks", Reason: "left documents that are missing",
 			Make: func(string) any { return likes.Checks()[3] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "right documents that are missing",
+			Method: "widerow.WideRow.Checks", Reason: "right documents that are missing",
 			Make: func(string) any { return likes.Checks()[4] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "left rows with more than two columns",
+			Method: "widerow.WideRow.Checks", Reason: "left rows with more than two columns",
 			Make: func(string) any { return likes.Checks()[5] },
 		},
 		{
-			Method: "denorm.WideRow.Checks", Reason: "right rows with more than two columns",
+			Method: "widerow.WideRow.Checks", Reason: "right rows with more than two columns",
 			Make: func(string) any { return likes.Checks()[6] },
 		},
-		{Method: "denorm.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
+		{Method: "widerow.WideRow.Indexes", Reason: "of both rows", Make: func(string) any { return likes.Indexes() }},
 	}
 }

@@ -22,7 +22,7 @@ var doors = map[string]string{
 	"model/transaction.go":       "hello, which asks the server what it is",
 	"model/advise/survey.go":     "the server's own count, where no scope holds",
 
-	"denorm/internal/outbox/lease.go": "the leases of a relay, which are the library's own; their names hold the tenant",
+	"denorm/outbox/lease.go": "the leases of a relay, which are the library's own; their names hold the tenant",
 
 	"model/advise/database.go":         "the names of collections, which hold no documents",
 	"model/advise/database_explore.go": "how much indexes are used, where no scope holds",

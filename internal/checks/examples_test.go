@@ -49,8 +49,13 @@ func TestFixedExamples(t *testing.T) {
 		"model/keys":       {"Allocator", "Composite", "Sequence", "Shard"},
 		"mongotest":        {"Clock", "Faults", "Gate", "Monitor", "Shards", "Start", "TTL"},
 		"model/schema":     {"Expiry", "Number", "Of", "Schema", "Versions"},
-		"relate":           {"Dangling", "Join", "Migration", "NewAbsorb", "NewExtract", "OnDelete"},
-		"denorm":           {"Feed", "Relay", "Subset_pages"},
+		"relate/dangling":  {"Dangling"},
+		"relate/join":      {"Join"},
+		"relate/migrate":   {"Migration", "NewAbsorb", "NewExtract"},
+		"relate/ondelete":  {"OnDelete"},
+		"denorm/feed":      {"Feed"},
+		"denorm/outbox":    {"Relay"},
+		"denorm/subset":    {"Subset_pages"},
 		"paths":            {"Convert", "Forest", "Graph", "Tree"},
 		"geohash":          {"Box", "Cell", "Circle_Cover", "CommonCell", "Encode"},
 		"geohash/geofield": {"Field", "Nearest", "Within"},
@@ -180,7 +185,7 @@ func hasPrefix(name, kind string) bool { return len(name) >= len(kind) && name[:
 
 // The packages that hold techniques are found.
 func TestTechniquesAreFound(t *testing.T) {
-	want := map[string][]string{"relate": {"ChildRefs", "ParentRef"}, "denorm": {"Bounded"}}
+	want := map[string][]string{"childrefs": {"ChildRefs"}, "parentref": {"ParentRef"}, "bounded": {"Bounded"}}
 	for _, p := range libraries(t) {
 		for _, name := range want[p.Name()] {
 			if !slices.Contains(techniques(p), name) {

@@ -38,14 +38,14 @@ func typeName(t model.Technique) string {
 
 // partsOfTechniques are types whose methods belong to a technique of another name.
 var partsOfTechniques = map[string][]string{
-	"relate.Side": {"relate.TwoWay", "relate.ManyToMany"}, "relate.JoinSide": {"relate.JoinCollection"},
-	"denorm.RowSide": {"denorm.WideRow"}, "keys.Days": {"keys.Sequence"}, "keys.Allocator": {"keys.Sequence"},
+	"twosided.Side": {"twosided.TwoWay", "twosided.ManyToMany"}, "joincollection.Side": {"joincollection.JoinCollection"},
+	"widerow.Side": {"widerow.WideRow"}, "keys.Days": {"keys.Sequence"}, "keys.Allocator": {"keys.Sequence"},
 	"paths.Graph": {"paths.Graph", "paths.Supersteps"},
 }
 
 // writtenByStores are techniques without methods that write: stores write what they own. Their cases of stores begin
 // with the name.
-var writtenByStores = map[string]bool{"denorm.Counter": true}
+var writtenByStores = map[string]bool{"counter.Counter": true}
 
 // Each path that a technique's commands write, or have in a filter, is in a footprint of the technique, and each
 // footprint is used by some command.
@@ -137,46 +137,46 @@ func usedBy(f model.Footprint, found usedPaths) bool {
 // handedIn are paths of conditions and changes that the cases hand to a technique: they are its caller's, not the
 // technique's.
 var handedIn = map[string][]string{
-	"denorm.Counter": {"anything.title"}, "denorm.Columns": {"anything.at"},
-	"denorm.Normalized": {"anything.at"}, "denorm.Subset": {"anything.note"},
-	"denorm.Numbered": {"anything.level", "anything.skill"},
-	"denorm.Feed":     {"names.*", "parts.loud", "seen.kind", "seen.removed", "seen.updated"},
-	"embed.Versioned": {"ledgers.owner", "ledgers.qty"}, "embed.Kinds": {"mediums.author", "mediums.min"},
+	"counter.Counter": {"anything.title"}, "columns.Columns": {"anything.at"},
+	"normalized.Normalized": {"anything.at"}, "subset.Subset": {"anything.note"},
+	"numbered.Numbered": {"anything.level", "anything.skill"},
+	"feed.Feed":         {"names.*", "parts.loud", "seen.kind", "seen.removed", "seen.updated"},
+	"embed.Versioned":   {"ledgers.owner", "ledgers.qty"}, "embed.Kinds": {"mediums.author", "mediums.min"},
 	"geofield.Field": {"anything.name", "anything.log"}, "paths.Tree": {"categories.name"},
 	// those of a policy that a case declares by itself
-	"relate.Dangling":  {"portfolios.name", "portfolios.tags", "logmsgs.host"},
-	"relate.ParentRef": {"hosts.name"}, "denorm.Bounded": {"hosts.note", "hosts.views"},
+	"dangling.Dangling":   {"portfolios.name", "portfolios.tags", "logmsgs.host"},
+	"parentref.ParentRef": {"hosts.name"}, "bounded.Bounded": {"hosts.note", "hosts.views"},
 	"schema.Versions": {"readers.first", "readers.name", "readers.note", "readers.tags"},
 
 	// Sides belong to both.
-	"relate.TwoWay":     {"authors.books", "books.authors"},
-	"relate.ManyToMany": {"tasks.owner", "workers.tasks"},
+	"twosided.TwoWay":     {"authors.books", "books.authors"},
+	"twosided.ManyToMany": {"tasks.owner", "workers.tasks"},
 }
 
 // unseen are the footprints of which the cases show no command.
 var unseen = map[string][]string{
 	// a store writes them
-	"denorm.Copy": {"*"},
+	"copies.Copy": {"*"},
 	// a store looks at them
-	"denorm.WideRow": {"items.title", "users.name"},
+	"widerow.WideRow": {"items.title", "users.name"},
 	// a store writes them
-	"denorm.IndexTable": {"*"},
+	"indextable.IndexTable": {"*"},
 	// a store writes them
-	"denorm.Inverted": {"*"},
+	"inverted.Inverted": {"*"},
 	// as above
-	"denorm.Subset": {"anything.by.name", "anything.text"},
+	"subset.Subset": {"anything.by.name", "anything.text"},
 	// the stream keeps its place itself
-	"denorm.Feed": {"docmodel.feeds.*", "places.*"},
+	"feed.Feed": {"docmodel.feeds.*", "places.*"},
 	// no case looks for parts that aren't there
 	"keys.Composite": {"readings.at", "readings.device", "readings.op"},
 	// as below
 	"paths.Supersteps": {"hosts.labels"},
 	// they are stored with whole documents
-	"schema.Expiry":    {"archive.meta.until", "archive.archivedEarlier", "oldmsgs.archivedEarlier", "logmsgs.unarchived"},
-	"schema.Versions":  {"readers.v"},               // no case of documents of that version
-	"relate.OnDelete":  {"*"},                       // a store writes them
-	"relate.Migration": {"*"},                       // its stages read before they plan
-	"paths.Graph":      {"hosts.labels", "talks.*"}, // its queries read them
+	"schema.Expiry":     {"archive.meta.until", "archive.archivedEarlier", "oldmsgs.archivedEarlier", "logmsgs.unarchived"},
+	"schema.Versions":   {"readers.v"},               // no case of documents of that version
+	"ondelete.OnDelete": {"*"},                       // a store writes them
+	"migrate.Migration": {"*"},                       // its stages read before they plan
+	"paths.Graph":       {"hosts.labels", "talks.*"}, // its queries read them
 }
 
 // The comparison of footprints and commands sees what it must.

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/eventlog"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
@@ -40,7 +40,7 @@ func TestHiddenIsNotFound(t *testing.T) {
 			monitor.Reset()
 			err, _ := runValue(t.Context(), mine.On(db), c.value(harmless))
 			switch {
-			case errors.Is(err, denorm.ErrVersion): // an aggregate whose commits are hidden is at version 0
+			case errors.Is(err, eventlog.ErrVersion): // an aggregate whose commits are hidden is at version 0
 				wantOnce(t, c.name(), monitor.Commands())
 			case errors.Is(err, model.ErrStale):
 				t.Errorf("%s: %v", c.name(), err)

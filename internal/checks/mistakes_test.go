@@ -12,14 +12,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 )
 
 type slipPost struct {
@@ -69,9 +71,9 @@ var (
 	slipAuthors = model.NewCollection[slipAuthor, bson.ObjectID]("authors")
 	slipList    = embed.NewEmbedded[slipReply](slipPosts, "replies", embed.EmbeddedSpec{Key: "n", Max: 2})
 	slipGuard   = embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "v", Tokens: "ops"})
-	slipRecent  = denorm.NewBounded(slipPosts, "tags", denorm.BoundedSpec{Max: 3})
-	slipCopy    = denorm.NewCopy(slipPosts, model.NewCollection[slipTeaser, string]("teasers"), denorm.CopySpec{
-		KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "title"}},
+	slipRecent  = bounded.New(slipPosts, "tags", bounded.Spec{Max: 3})
+	slipCopy    = copies.New(slipPosts, model.NewCollection[slipTeaser, string]("teasers"), copies.Spec{
+		KeyPath: "post", Fields: []copies.Field{{From: "title", To: "title"}},
 	})
 	slipPairs = keys.NewComposite(slipPosts.Named("pairs"), keys.Text("author"), keys.Text("title"))
 )
@@ -150,15 +152,15 @@ func slipDeclarations() []slip {
 		declaring("a version in an array", func() {
 			embed.NewVersioned(slipPosts, embed.VersionedSpec{Version: "replies.n"})
 		}),
-		declaring("a bounded array without a bound", func() { denorm.NewBounded(slipPosts, "tags", denorm.BoundedSpec{}) }),
+		declaring("a bounded array without a bound", func() { bounded.New(slipPosts, "tags", bounded.Spec{}) }),
 		declaring("a reference of another type than the _id", func() {
-			relate.NewParentRef(slipPosts, "author", slipAuthors, relate.ParentRefSpec{})
+			parentref.New(slipPosts, "author", slipAuthors, parentref.Spec{})
 		}),
 		declaring("a counter without a number", func() {
-			denorm.NewCounter(slipPosts, "author", slipPosts, denorm.CounterSpec{})
+			counter.New(slipPosts, "author", slipPosts, counter.Spec{})
 		}),
 		declaring("a copy without fields", func() {
-			denorm.NewCopy(slipPosts, slipAuthors, denorm.CopySpec{KeyPath: "name"})
+			copies.New(slipPosts, slipAuthors, copies.Spec{KeyPath: "name"})
 		}),
 		declaring("a descending shard key", func() {
 			keys.NewShard(slipPosts, bson.D{{Key: "at", Value: -1}}, keys.ShardSpec{})

@@ -3,7 +3,8 @@ package checks
 import (
 	"errors"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -11,11 +12,11 @@ import (
 
 var (
 	shelved = model.New("shelved",
-		denorm.NewCounter(anything, "publisher_id", anything.Named("publishers"),
-			denorm.CounterSpec{Count: "countOfBooks"}),
-		denorm.NewCopy(anything.Named("publishers"), anything, denorm.CopySpec{
+		counter.New(anything, "publisher_id", anything.Named("publishers"),
+			counter.Spec{Count: "countOfBooks"}),
+		copies.New(anything.Named("publishers"), anything, copies.Spec{
 			KeyPath: "publisher_id",
-			Fields:  []denorm.Field{{From: "name", To: "publisher"}},
+			Fields:  []copies.Field{{From: "name", To: "publisher"}},
 		}))
 	bookStore      = model.NewStore(shelved, anything)
 	publisherStore = model.NewStore(shelved, anything.Named("publishers"))

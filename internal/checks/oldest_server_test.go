@@ -133,7 +133,7 @@ func hasOperator(v any, names ...string) bool {
 }
 
 // docOf is the doc comment of the method or function that a case is of:
-// relate.Join.Pipeline, model.Merge.
+// join.Join.Pipeline, model.Merge.
 func docOf(t *testing.T, method string) string {
 	t.Helper()
 	names := strings.Split(method, ".")

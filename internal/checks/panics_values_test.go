@@ -3,7 +3,30 @@ package checks
 import (
 	"errors"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/attributes"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/columns"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/eventlog"
+	"github.com/docmodel/docmodel/denorm/feed"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
+	"github.com/docmodel/docmodel/denorm/normalized"
+	"github.com/docmodel/docmodel/denorm/numbered"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/proximity"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/subset"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
@@ -13,31 +36,38 @@ import (
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/join"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/migrate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // walkedFunctions are the exported functions that [TestNoPanics] calls: constructors and other functions that take
 // types as instances.
 var walkedFunctions = map[string]any{
-	"denorm.ColumnsFrom": denorm.ColumnsFrom, "denorm.NewApproximate": denorm.NewApproximate[bson.D, any],
-	"denorm.NewAttributes": denorm.NewAttributes[bson.D, any], "denorm.NewBounded": denorm.NewBounded[bson.D, any],
-	"denorm.NewBucket": denorm.NewBucket[string, mail], "denorm.NewColumns": denorm.NewColumns[bson.D, any],
-	"denorm.NewEventLog":   denorm.NewEventLog[string, mail, mail],
-	"denorm.NewProjection": denorm.NewProjection[string, mail, mail, mail],
-	"denorm.NewCopy":       denorm.NewCopy[bson.D, any, bson.D, any],
-	"denorm.NewCounter":    denorm.NewCounter[bson.D, any, bson.D, any], "denorm.NewFeed": denorm.NewFeed[bson.D, any],
-	"denorm.NewHistory": denorm.NewHistory[contract, string],
-	"denorm.NewOutbox":  denorm.NewOutbox[stateEvent, shipment, string],
-	"denorm.NewInbox":   denorm.NewInbox[shipment, string], "denorm.NewIndexTable": denorm.NewIndexTable[bson.D, any],
-	"denorm.NewInverted": denorm.NewInverted[bson.D, any], "denorm.NewNormalized": denorm.NewNormalized[bson.D, any],
-	"denorm.NewNumbered": denorm.NewNumbered[bson.D, any], "denorm.NewOutlier": denorm.NewOutlier[mailbox, string, mail],
-	"denorm.NewProximity": denorm.NewProximity[bson.D, any],
-	"denorm.NewRollup":    denorm.NewRollup[bson.D, any, string, int64], "denorm.NewSlots": denorm.NewSlots[string],
-	"denorm.NewSubset":      denorm.NewSubset[bson.D, any, bson.D, any],
-	"denorm.NewSubsetPages": denorm.NewSubsetPages[mailbox, string, mail],
-	"denorm.NewUniqueCount": denorm.NewUniqueCount[string, string],
-	"denorm.NewWideRow":     denorm.NewWideRow[bson.D, string, bson.D, string],
+	"widerow.ColumnsFrom": widerow.ColumnsFrom, "approximate.New": approximate.New[bson.D, any],
+	"attributes.New": attributes.New[bson.D, any], "bounded.New": bounded.New[bson.D, any],
+	"bucket.New": bucket.New[string, mail], "columns.New": columns.New[bson.D, any],
+	"eventlog.New":           eventlog.New[string, mail, mail],
+	"eventlog.NewProjection": eventlog.NewProjection[string, mail, mail, mail],
+	"copies.New":             copies.New[bson.D, any, bson.D, any],
+	"counter.New":            counter.New[bson.D, any, bson.D, any], "feed.New": feed.New[bson.D, any],
+	"history.New": history.New[contract, string],
+	"outbox.New":  outbox.New[stateEvent, shipment, string],
+	"inbox.New":   inbox.New[shipment, string], "indextable.New": indextable.New[bson.D, any],
+	"inverted.New": inverted.New[bson.D, any], "normalized.New": normalized.New[bson.D, any],
+	"numbered.New": numbered.New[bson.D, any], "outlier.New": outlier.New[mailbox, string, mail],
+	"proximity.New": proximity.New[bson.D, any],
+	"rollup.New":    rollup.New[bson.D, any, string, int64], "slots.New": slots.New[string],
+	"subset.New":      subset.New[bson.D, any, bson.D, any],
+	"subsetpages.New": subsetpages.New[mailbox, string, mail],
+	"uniquecount.New": uniquecount.New[string, string],
+	"widerow.New":     widerow.New[bson.D, string, bson.D, string],
 
 	"geohash.AppendEncode": geohash.AppendEncode, "geohash.AppendGeoJSON": geohash.AppendGeoJSON,
 	"geohash.CommonCell": geohash.CommonCell, "geohash.Distance": geohash.Distance, "geohash.Encode": geohash.Encode,
@@ -97,18 +127,18 @@ var walkedFunctions = map[string]any{
 	"paths.NewRollUp":  paths.NewRollUp[float64, bson.D, any], "paths.Number": paths.Number[string],
 	"paths.Segments": paths.Segments,
 
-	"relate.NewAbsorb":         relate.NewAbsorb[post, string, comment, string],
-	"relate.NewChildRefs":      relate.NewChildRefs[bson.D, any, bson.D, any],
-	"relate.NewDangling":       relate.NewDangling[bson.D, any, bson.D, any],
-	"relate.NewExtract":        relate.NewExtract[post, string, comment, string],
-	"relate.NewInvert":         relate.NewInvert[publisher, string, ownedBook, int],
-	"relate.NewJoin":           relate.NewJoin[product, string, sparePart, string],
-	"relate.NewJoinCollection": relate.NewJoinCollection[bson.D, any, bson.D, any, bson.D, any],
-	"relate.NewManyToMany":     relate.NewManyToMany[bson.D, any, bson.D, any],
-	"relate.NewOnDelete":       relate.NewOnDelete[bson.D, any],
-	"relate.NewParentRef":      relate.NewParentRef[bson.D, any, bson.D, any],
-	"relate.NewTwoWay":         relate.NewTwoWay[bson.D, any, bson.D, any],
-	"relate.Then":              relate.Then[product, string, sparePart, string, bson.D],
+	"migrate.NewAbsorb":      migrate.NewAbsorb[post, string, comment, string],
+	"childrefs.New":          childrefs.New[bson.D, any, bson.D, any],
+	"dangling.New":           dangling.New[bson.D, any, bson.D, any],
+	"migrate.NewExtract":     migrate.NewExtract[post, string, comment, string],
+	"migrate.NewInvert":      migrate.NewInvert[publisher, string, ownedBook, int],
+	"join.New":               join.New[product, string, sparePart, string],
+	"joincollection.New":     joincollection.New[bson.D, any, bson.D, any, bson.D, any],
+	"twosided.NewManyToMany": twosided.NewManyToMany[bson.D, any, bson.D, any],
+	"ondelete.New":           ondelete.New[bson.D, any],
+	"parentref.New":          parentref.New[bson.D, any, bson.D, any],
+	"twosided.NewTwoWay":     twosided.NewTwoWay[bson.D, any, bson.D, any],
+	"join.Then":              join.Then[product, string, sparePart, string, bson.D],
 }
 
 // documentedPanics say why a function or method isn't called with bad input.
@@ -125,8 +155,8 @@ var walkedValues = []any{
 	dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed,
 	tallied, spanned, partNames, partShouts, dwellers, mailers, thingsBy, skillFields, boxMails, skillText, firstTwo,
 	newestMails, spreadByID, dayVisitors, everVisitors, likes, contractHistory, shipmentBox, shipmentIn, shipRelay,
-	denorm.Average{}, denorm.CopySpread{}, denorm.IndexEntry[string]{}, denorm.InvertedQuery{}, denorm.OutlierCount{},
-	hitTotals, hits, freeSeats, denorm.ShortError{},
+	counter.Average{}, copies.Spread{}, indextable.Entry[string]{}, inverted.Query{}, outlier.Count{},
+	hitTotals, hits, freeSeats, slots.ShortError{},
 
 	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Key(0), geohash.Point{},
 	geohash.Range{}, geohash.SyntaxError{}, keyedPlaces, namedPlaces, geofield.Cluster{},
@@ -159,8 +189,8 @@ var walkedValues = []any{
 	paths.NewDocumentRollUp[float64](nestedComments, "likes"), paths.NewRollUp[float64](nestedOnes, "price", "sums"),
 	byParent, byPath, nestedOnes, talks, shouting, &paths.Forest[string]{}, paths.Place[string]{},
 
-	relate.Then(joined, relate.NewJoin(parts, "_id", parts, relate.JoinSpec{})),
+	join.Then(joined, join.New(parts, "_id", parts, join.Spec{})),
 	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, deletesProducts,
 	deletesAnything, from, below, owned, fitted.Left(), wrote.Left(), owned.Right(),
-	relate.RepairPolicy(0), relate.RestrictError{},
+	dangling.RepairPolicy(0), ondelete.RestrictError{},
 }

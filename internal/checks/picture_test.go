@@ -32,8 +32,8 @@ var rooms = []room{
 		{"advise", "which type fits", "model/advise"},
 	}},
 	{"Techniques", []box{
-		{"relate", "references", "relate"},
-		{"denorm", "copies, counts", "denorm"},
+		{"relate", "references", "relate/..."},
+		{"denorm", "copies, counts", "denorm/..."},
 		{"paths", "trees, graphs", "paths"},
 		{"geofield", "places", "geohash/geofield"},
 		{"embed", "parts", "model/embed"},

@@ -39,7 +39,7 @@ func (p proof) by(test string, reach map[string]bool) bool {
 }
 
 // testFiles are a package's test files, as names that lead to names: what each declaration of them mentions, be it
-// declared there ("seed") or imported ("relate.NewTwoWay").
+// declared there ("seed") or imported ("twosided.NewTwoWay").
 type testFiles struct {
 	mentions map[string][]string // by the name of a function, method, variable, type or constant
 	tests    []string

@@ -2,7 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -17,14 +17,14 @@ type errand struct {
 var (
 	errands = model.NewCollection[errand, string]("errands")
 
-	lostParts = relate.NewDangling(products, "parts", parts, relate.DanglingSpec{Repair: relate.DetachIDs})
-	lostStock = relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{Repair: relate.DetachIDs})
-	lostHosts = relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{Repair: relate.DeleteReferrers})
-	lostOwner = relate.NewDangling(errands, "owner.id", hosts, relate.DanglingSpec{Repair: relate.DetachIDs})
-	onlyTold  = relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{})
-	untyped   = relate.NewDangling(anything, "ref", anything, relate.DanglingSpec{Repair: relate.DetachIDs})
-	untypedIn = relate.NewDangling(anything, "refs.id", anything,
-		relate.DanglingSpec{Repair: relate.DetachIDs, List: "refs"})
+	lostParts = dangling.New(products, "parts", parts, dangling.Spec{Repair: dangling.DetachIDs})
+	lostStock = dangling.New(portfolios, "holdings.stockId", stocks, dangling.Spec{Repair: dangling.DetachIDs})
+	lostHosts = dangling.New(logmsgs, "host", hosts, dangling.Spec{Repair: dangling.DeleteReferrers})
+	lostOwner = dangling.New(errands, "owner.id", hosts, dangling.Spec{Repair: dangling.DetachIDs})
+	onlyTold  = dangling.New(logmsgs, "host", hosts, dangling.Spec{})
+	untyped   = dangling.New(anything, "ref", anything, dangling.Spec{Repair: dangling.DetachIDs})
+	untypedIn = dangling.New(anything, "refs.id", anything,
+		dangling.Spec{Repair: dangling.DetachIDs, List: "refs"})
 )
 
 func init() {
@@ -55,41 +55,41 @@ func rawDocs(docs ...any) []bson.Raw {
 }
 
 // replacing puts an id in the place of missing ones.
-func replacing(s string) *relate.Dangling[product, string, sparePart, string] {
-	return relate.NewDangling(products, "parts", parts, relate.DanglingSpec{ReplaceBy: s})
+func replacing(s string) *dangling.Dangling[product, string, sparePart, string] {
+	return dangling.New(products, "parts", parts, dangling.Spec{ReplaceBy: s})
 }
 
-func replacingStock(s string) *relate.Dangling[portfolio, string, stock, string] {
-	return relate.NewDangling(portfolios, "holdings.stockId", stocks, relate.DanglingSpec{ReplaceBy: s})
+func replacingStock(s string) *dangling.Dangling[portfolio, string, stock, string] {
+	return dangling.New(portfolios, "holdings.stockId", stocks, dangling.Spec{ReplaceBy: s})
 }
 
-func replacingHost(s string) *relate.Dangling[logmsg, bson.ObjectID, host, string] {
-	return relate.NewDangling(logmsgs, "host", hosts, relate.DanglingSpec{ReplaceBy: s})
+func replacingHost(s string) *dangling.Dangling[logmsg, bson.ObjectID, host, string] {
+	return dangling.New(logmsgs, "host", hosts, dangling.Spec{ReplaceBy: s})
 }
 
 func danglingReads() []Case {
 	return []Case{
 		{
-			Method: "relate.Dangling.Checks", Reason: "of documents with a list",
+			Method: "dangling.Dangling.Checks", Reason: "of documents with a list",
 			Make: func(string) any { return lostParts.Checks()[0] },
 		},
 		{
-			Method: "relate.Dangling.Checks", Reason: "of documents with a single id",
+			Method: "dangling.Dangling.Checks", Reason: "of documents with a single id",
 			Make: func(string) any { return onlyTold.Checks()[0] },
 		},
-		{Method: "relate.Dangling.Checks", Reason: "of some documents with elements",
+		{Method: "dangling.Dangling.Checks", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
 				return []any{f}, func() any { return lostStock.Checks()[0].In(f) }
 			}},
-		{Method: "relate.Dangling.Missing", Reason: "of some documents with elements",
+		{Method: "dangling.Dangling.Missing", Reason: "of some documents with elements",
 			From: func(s string) ([]any, func() any) {
 				f := roomy(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: bson.A{s}}}}})
 				return []any{f}, func() any { return lostStock.Missing(f) }
 			}},
-		{Method: "relate.Dangling.Missing", Reason: "of all documents of any form",
+		{Method: "dangling.Dangling.Missing", Reason: "of all documents of any form",
 			Make: func(string) any { return untypedIn.Missing(nil) }},
-		{Method: "relate.Dangling.Indexes", Reason: "on the ids of elements",
+		{Method: "dangling.Dangling.Indexes", Reason: "on the ids of elements",
 			Make: func(string) any { return lostStock.Indexes() }},
 	}
 }
@@ -97,7 +97,7 @@ func danglingReads() []Case {
 func danglingRepairs() []Case {
 	// mends are two ids of one document, one of another.
 	mends := func(reason string, check func(s string) model.Check) Case {
-		return Case{Method: "relate.Dangling.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
+		return Case{Method: "dangling.Dangling.Checks", Reason: reason, From: func(s string) ([]any, func() any) {
 			c := check(s)
 			found := findings(c, bson.M{"doc": s, "id": s}, bson.M{"doc": s, "id": s + "2"}, bson.M{"doc": "bench", "id": s})
 			return []any{found}, func() any { return c.Mend(found) }
@@ -122,18 +122,18 @@ func danglingRepairs() []Case {
 		mends("another id in elements", func(s string) model.Check { return replacingStock(s + "3").Checks()[0] }),
 		mends("another single id", func(s string) model.Check { return replacingHost(s + "3").Checks()[0] }),
 		{
-			Method: "relate.Dangling.Checks", Reason: "a job of what only tells is refused",
+			Method: "dangling.Dangling.Checks", Reason: "a job of what only tells is refused",
 			Make: func(string) any { return onlyTold.Checks()[0].Job() },
 		},
-		{Method: "relate.Dangling.Checks", Reason: "ids that are documents are compared, not read as conditions",
+		{Method: "dangling.Dangling.Checks", Reason: "ids that are documents are compared, not read as conditions",
 			Make: func(s string) any {
 				return one(untyped.Checks()[0], bson.D{{Key: "site", Value: s}}, bson.D{{Key: "tags", Value: bson.A{s}}})
 			}},
-		{Method: "relate.Dangling.Checks", Reason: "a condition is refused, for no id can be one",
+		{Method: "dangling.Dangling.Checks", Reason: "a condition is refused, for no id can be one",
 			Make: func(s string) any { return one(untyped.Checks()[0], bson.D{{Key: "$gt", Value: s}}) }},
-		{Method: "relate.Dangling.Checks", Reason: "a pattern is refused, for it would match others",
+		{Method: "dangling.Dangling.Checks", Reason: "a pattern is refused, for it would match others",
 			Make: func(string) any { return one(lostParts.Checks()[0], bson.Regex{Pattern: "^a"}) }},
-		{Method: "relate.Dangling.Checks", Reason: "no finding at all does nothing",
+		{Method: "dangling.Dangling.Checks", Reason: "no finding at all does nothing",
 			Make: func(string) any { return one(lostParts.Checks()[0]) }},
 	}
 }

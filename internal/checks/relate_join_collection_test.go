@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/joincollection"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -19,9 +19,9 @@ type fitting struct {
 
 var (
 	fittings = model.NewCollection[fitting, bson.ObjectID]("fittings")
-	fitted   = relate.NewJoinCollection(fittings.Unchecked(), "product", products, "part", parts,
-		relate.JoinCollectionSpec{By: "since"})
-	tied = relate.NewJoinCollection(anything, "ends.left", anything, "ends.right", anything, relate.JoinCollectionSpec{})
+	fitted   = joincollection.New(fittings.Unchecked(), "product", products, "part", parts,
+		joincollection.Spec{By: "since"})
+	tied = joincollection.New(anything, "ends.left", anything, "ends.right", anything, joincollection.Spec{})
 )
 
 func init() {
@@ -49,16 +49,16 @@ func ends(s string) (left, right bson.D) {
 
 func joinCollectionChanges() []Case {
 	return []Case{
-		{Method: "relate.JoinSide.Unlink", Reason: "all links of a left document",
+		{Method: "joincollection.Side.Unlink", Reason: "all links of a left document",
 			Make: func(s string) any { return fitted.Left().Unlink(s) }},
-		{Method: "relate.JoinSide.Unlink", Reason: "an id that is a document",
+		{Method: "joincollection.Side.Unlink", Reason: "an id that is a document",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
 				return []any{left}, func() any { return tied.Left().Unlink(left) }
 			}},
-		{Method: "relate.JoinSide.Unlink", Reason: "all links of a right document",
+		{Method: "joincollection.Side.Unlink", Reason: "all links of a right document",
 			Make: func(s string) any { return fitted.Right().Unlink(s) }},
-		{Method: "relate.JoinSide.Unlink", Reason: "an id that is a document, of the right side",
+		{Method: "joincollection.Side.Unlink", Reason: "an id that is a document, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
 				return []any{right}, func() any { return tied.Right().Unlink(right) }
@@ -68,90 +68,90 @@ func joinCollectionChanges() []Case {
 
 func joinCollectionReads() []Case {
 	return []Case{
-		{Method: "relate.JoinCollection.Pair", Reason: "the link of a pair",
+		{Method: "joincollection.JoinCollection.Pair", Reason: "the link of a pair",
 			Make: func(s string) any { return fitted.Pair(s, s) }},
-		{Method: "relate.JoinCollection.Pair", Reason: "ids that are documents are compared, not read as conditions",
+		{Method: "joincollection.JoinCollection.Pair", Reason: "ids that are documents are compared, not read as conditions",
 			From: func(s string) ([]any, func() any) {
 				left, right := ends(s)
 				return []any{left, right}, func() any { return tied.Pair(left, right) }
 			}},
-		{Method: "relate.JoinCollection.Pair", Reason: "an id that is a condition is refused",
+		{Method: "joincollection.JoinCollection.Pair", Reason: "an id that is a condition is refused",
 			From: func(s string) ([]any, func() any) {
 				id := bson.D{{Key: "$gt", Value: s}}
 				return []any{id}, func() any { return tied.Pair(s, id) }
 			}},
-		{Method: "relate.JoinCollection.Pair", Reason: "an empty id is refused",
+		{Method: "joincollection.JoinCollection.Pair", Reason: "an empty id is refused",
 			Make: func(s string) any { return fitted.Pair("", s) }},
-		{Method: "relate.JoinSide.Links", Reason: "newest first",
+		{Method: "joincollection.Side.Links", Reason: "newest first",
 			Make: func(s string) any { return fitted.Left().Links(s) }},
-		{Method: "relate.JoinSide.Links", Reason: "in the order of _id",
+		{Method: "joincollection.Side.Links", Reason: "in the order of _id",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
 				return []any{left}, func() any { return tied.Left().Links(left) }
 			}},
-		{Method: "relate.JoinSide.Links", Reason: "newest first, of the right side",
+		{Method: "joincollection.Side.Links", Reason: "newest first, of the right side",
 			Make: func(s string) any { return fitted.Right().Links(s) }},
-		{Method: "relate.JoinSide.Links", Reason: "in the order of _id, of the right side",
+		{Method: "joincollection.Side.Links", Reason: "in the order of _id, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
 				return []any{right}, func() any { return tied.Right().Links(right) }
 			}},
-		{Method: "relate.JoinSide.Counts", Reason: "of some left documents",
+		{Method: "joincollection.Side.Counts", Reason: "of some left documents",
 			From: func(s string) ([]any, func() any) {
 				ids := roomy([]string{s, "bench"})
 				return []any{ids}, func() any { return fitted.Left().Counts(ids...) }
 			}},
-		{Method: "relate.JoinSide.Counts", Reason: "of none is refused",
+		{Method: "joincollection.Side.Counts", Reason: "of none is refused",
 			Make: func(string) any { return fitted.Left().Counts() }},
-		{Method: "relate.JoinSide.Counts", Reason: "of some right documents, whose ids are documents",
+		{Method: "joincollection.Side.Counts", Reason: "of some right documents, whose ids are documents",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
 				ids := roomy([]any{right, s})
 				return []any{ids}, func() any { return tied.Right().Counts(ids...) }
 			}},
 		{
-			Method: "relate.JoinCollection.Checks", Reason: "the left ends",
+			Method: "joincollection.JoinCollection.Checks", Reason: "the left ends",
 			Make: func(string) any { return fitted.Checks()[0] },
 		},
 		{
-			Method: "relate.JoinCollection.Checks", Reason: "the right ends",
+			Method: "joincollection.JoinCollection.Checks", Reason: "the right ends",
 			Make: func(string) any { return fitted.Checks()[1] },
 		},
-		{Method: "relate.JoinCollection.Checks", Reason: "links whose right end is missing go",
+		{Method: "joincollection.JoinCollection.Checks", Reason: "links whose right end is missing go",
 			From: func(s string) ([]any, func() any) {
 				check := tied.Checks()[1]
 				found := findings(check, bson.M{"doc": s, "id": s}, bson.M{"doc": "b", "id": s})
 				return []any{found}, func() any { return check.Mend(found) }
 			}},
-		{Method: "relate.JoinCollection.Indexes", Reason: "the pair, and each side by time",
+		{Method: "joincollection.JoinCollection.Indexes", Reason: "the pair, and each side by time",
 			Make: func(string) any { return fitted.Indexes() }},
-		{Method: "relate.JoinCollection.Indexes", Reason: "the pair, and each side by _id",
+		{Method: "joincollection.JoinCollection.Indexes", Reason: "the pair, and each side by _id",
 			Make: func(string) any { return tied.Indexes() }},
 	}
 }
 
 func joinCollectionPages() []Case {
 	return []Case{
-		{Method: "relate.JoinSide.Others", Reason: "all, with the right documents",
+		{Method: "joincollection.Side.Others", Reason: "all, with the right documents",
 			Make: func(s string) any { return fitted.Left().Others(s, nil, 0) }},
-		{Method: "relate.JoinSide.Others", Reason: "the page after a link",
+		{Method: "joincollection.Side.Others", Reason: "the page after a link",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
 				return []any{&last}, func() any { return fitted.Left().Others(s, &last, 20) }
 			}},
-		{Method: "relate.JoinSide.Others", Reason: "the page after a link whose _id a user typed",
+		{Method: "joincollection.Side.Others", Reason: "the page after a link whose _id a user typed",
 			From: func(s string) ([]any, func() any) {
 				last := tie(s)
 				return []any{last}, func() any { return tied.Left().Others(s, &last, 20) }
 			}},
-		{Method: "relate.JoinSide.Others", Reason: "the first page, with the left documents",
+		{Method: "joincollection.Side.Others", Reason: "the first page, with the left documents",
 			Make: func(s string) any { return fitted.Right().Others(s, nil, 20) }},
-		{Method: "relate.JoinSide.Others", Reason: "the page after a link, of the right side",
+		{Method: "joincollection.Side.Others", Reason: "the page after a link, of the right side",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
 				return []any{&last}, func() any { return fitted.Right().Others(s, &last, 0) }
 			}},
-		{Method: "relate.JoinSide.Others", Reason: "an empty id is refused",
+		{Method: "joincollection.Side.Others", Reason: "an empty id is refused",
 			Make: func(string) any { return fitted.Right().Others("", nil, 0) }},
 	}
 }

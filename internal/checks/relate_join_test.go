@@ -1,20 +1,20 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/join"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 var (
-	joined    = relate.NewJoin(products.Unchecked(), "parts", parts, relate.JoinSpec{})
-	joinedFew = relate.NewJoin(products, "parts", parts, relate.JoinSpec{
+	joined    = join.New(products.Unchecked(), "parts", parts, join.Spec{})
+	joinedFew = join.New(products, "parts", parts, join.Spec{
 		Filter: bson.D{{Key: "cost", Value: bson.D{{Key: "$gt", Value: 1.5}}}},
 		Sort:   bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}},
 		Limit:  2, Fields: true, ChunkIDs: 2,
 	})
-	joinedOne  = relate.NewJoin(logmsgs, "host", hosts, relate.JoinSpec{})
-	joinedRows = relate.NewJoin(portfolios, "holdings.stockId", stocks, relate.JoinSpec{})
-	strict     = relate.NewJoin(products, "parts", parts, relate.JoinSpec{Strict: true})
+	joinedOne  = join.New(logmsgs, "host", hosts, join.Spec{})
+	joinedRows = join.New(portfolios, "holdings.stockId", stocks, join.Spec{})
+	strict     = join.New(products, "parts", parts, join.Spec{Strict: true})
 )
 
 func init() {
@@ -25,7 +25,7 @@ func init() {
 func joinQueries() []Case {
 	return []Case{
 		{
-			Method: "relate.Join.Queries",
+			Method: "join.Join.Queries",
 			Reason: "each id once, in the order of its first use",
 			From: func(s string) ([]any, func() any) {
 				list := roomy([]product{{ID: "p", Parts: roomy([]string{s, "bolt", s})}, {ID: "q", Parts: roomy([]string{"bolt"})}})
@@ -33,19 +33,19 @@ func joinQueries() []Case {
 			},
 		},
 		{
-			Method: "relate.Join.Queries",
+			Method: "join.Join.Queries",
 			Reason: "the second chunk of two ids, some children, some fields",
 			Make: func(s string) any {
 				return joinedFew.Queries([]product{{ID: "p", Parts: []string{"a", "b", s}}})[1]
 			},
 		},
-		{Method: "relate.Join.Queries", Reason: "a single id each", Make: func(s string) any {
+		{Method: "join.Join.Queries", Reason: "a single id each", Make: func(s string) any {
 			return joinedOne.Queries([]logmsg{{ID: oid(1), Host: s}, {ID: oid(2)}})[0]
 		}},
-		{Method: "relate.Join.Queries", Reason: "ids within elements", Make: func(s string) any {
+		{Method: "join.Join.Queries", Reason: "ids within elements", Make: func(s string) any {
 			return joinedRows.Queries([]portfolio{{ID: "p", Holdings: []holding{{StockID: s}, {StockID: "b"}}}})[0]
 		}},
-		{Method: "relate.Join.Queries", Reason: "an empty id is looked for as any other", Make: func(s string) any {
+		{Method: "join.Join.Queries", Reason: "an empty id is looked for as any other", Make: func(s string) any {
 			return joined.Queries([]product{{ID: "p", Parts: []string{s, ""}}})[0]
 		}},
 	}
@@ -53,25 +53,25 @@ func joinQueries() []Case {
 
 func joinPipelines() []Case {
 	return []Case{
-		{Method: "relate.Join.Pipeline", Reason: "a list of ids, in stored order", From: func(s string) ([]any, func() any) {
+		{Method: "join.Join.Pipeline", Reason: "a list of ids, in stored order", From: func(s string) ([]any, func() any) {
 			f := roomy(bson.D{{Key: "name", Value: s}, {Key: "tags", Value: bson.A{s}}})
 			return []any{f}, func() any { return joined.Pipeline(f) }
 		}},
 		{
-			Method: "relate.Join.Pipeline",
+			Method: "join.Join.Pipeline",
 			Reason: "some children, some fields, sorted and cut",
 			Make:   func(string) any { return joinedFew.Pipeline(nil) },
 		},
 		{
-			Method: "relate.Join.Pipeline", Reason: "a single id",
+			Method: "join.Join.Pipeline", Reason: "a single id",
 			Make: func(s string) any { return joinedOne.Pipeline(bson.D{{Key: "text", Value: s}}) },
 		},
 		{
-			Method: "relate.Join.Pipeline", Reason: "ids within elements",
+			Method: "join.Join.Pipeline", Reason: "ids within elements",
 			Make: func(s string) any { return joinedRows.Pipeline(bson.D{{Key: "_id", Value: s}}) },
 		},
 		{
-			Method: "relate.Join.Pipeline", Reason: "a strict one is refused",
+			Method: "join.Join.Pipeline", Reason: "a strict one is refused",
 			Make: func(s string) any { return strict.Pipeline(bson.D{{Key: "name", Value: s}}) },
 		},
 	}

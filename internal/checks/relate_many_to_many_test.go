@@ -2,7 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -16,8 +16,8 @@ var (
 	authors = model.NewCollection[author, string]("authors")
 	novels  = model.NewCollection[novel, string]("books")
 
-	wrote      = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{})
-	wroteRight = relate.NewManyToMany(authors, "books", novels, "authors", relate.ManyToManySpec{TrustRight: true})
+	wrote      = twosided.NewManyToMany(authors, "books", novels, "authors", twosided.ManyToManySpec{})
+	wroteRight = twosided.NewManyToMany(authors, "books", novels, "authors", twosided.ManyToManySpec{TrustRight: true})
 )
 
 func init() {
@@ -28,7 +28,7 @@ func init() {
 func manyToManyChecks() []Case {
 	type list = []any
 	mends := func(reason string, check model.Check, details func(s string) []any) Case {
-		return mendsHalves(reason, "relate.ManyToMany.Checks", check, details)
+		return mendsHalves(reason, "twosided.ManyToMany.Checks", check, details)
 	}
 	left, right := wrote.Checks()[0], wrote.Checks()[1]
 	leftOther, rightTrusted := wroteRight.Checks()[0], wroteRight.Checks()[1]
@@ -53,7 +53,7 @@ func manyToManyChecks() []Case {
 	}
 	for i, reason := range []string{"on the left", "on the right"} {
 		out = append(out, Case{
-			Method: "relate.ManyToMany.Checks", Reason: reason,
+			Method: "twosided.ManyToMany.Checks", Reason: reason,
 			Make: func(string) any { return wrote.Checks()[i] },
 		})
 	}
@@ -63,33 +63,33 @@ func manyToManyChecks() []Case {
 func manyToManyReads() []Case {
 	return []Case{
 		{
-			Method: "relate.Side.Others", Reason: "by the index on the right list",
+			Method: "twosided.Side.Others", Reason: "by the index on the right list",
 			Make: func(s string) any { return wrote.Left().Others(s) },
 		},
 		{
-			Method: "relate.Side.Others", Reason: "by the index on the left list",
+			Method: "twosided.Side.Others", Reason: "by the index on the left list",
 			Make: func(s string) any { return wrote.Right().Others(s) },
 		},
 		{
-			Method: "relate.Side.Others", Reason: "an empty id is refused",
+			Method: "twosided.Side.Others", Reason: "an empty id is refused",
 			Make: func(string) any { return wrote.Right().Others("") },
 		},
-		{Method: "relate.Side.Listed", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
+		{Method: "twosided.Side.Listed", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
 			a := &author{ID: s, Books: roomy([]string{s, "b"})}
 			return []any{a}, func() any { return wrote.Left().Listed(a) }
 		}},
 		{
-			Method: "relate.Side.Listed", Reason: "of no left document is refused",
+			Method: "twosided.Side.Listed", Reason: "of no left document is refused",
 			Make: func(string) any { return wrote.Left().Listed(nil) },
 		},
-		{Method: "relate.Side.Listed", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
+		{Method: "twosided.Side.Listed", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
 			b := &novel{ID: s, Authors: roomy([]string{s, "a"})}
 			return []any{b}, func() any { return wrote.Right().Listed(b) }
 		}},
 		{
-			Method: "relate.Side.Listed", Reason: "of no right document is refused",
+			Method: "twosided.Side.Listed", Reason: "of no right document is refused",
 			Make: func(string) any { return wrote.Right().Listed(nil) },
 		},
-		{Method: "relate.ManyToMany.Indexes", Reason: "of both sides", Make: func(string) any { return wrote.Indexes() }},
+		{Method: "twosided.ManyToMany.Indexes", Reason: "of both sides", Make: func(string) any { return wrote.Indexes() }},
 	}
 }

@@ -2,7 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/migrate"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -56,126 +56,126 @@ var (
 	people     = model.NewCollection[person, string]("people")
 	addresses  = model.NewCollection[addressDoc, string]("addresses")
 
-	turned  = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{})
-	inPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{
+	turned  = migrate.NewInvert(publishers, "books", ownedBooks, "pub-id", migrate.InvertSpec{})
+	inPlace = migrate.NewInvert(publishers, "books", ownedBooks, "pub-id", migrate.InvertSpec{
 		Order: "place", FirstWins: true, State: "moves",
 	})
-	back      = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{ToLists: true})
-	backPlace = relate.NewInvert(publishers, "books", ownedBooks, "pub-id", relate.InvertSpec{
+	back      = migrate.NewInvert(publishers, "books", ownedBooks, "pub-id", migrate.InvertSpec{ToLists: true})
+	backPlace = migrate.NewInvert(publishers, "books", ownedBooks, "pub-id", migrate.InvertSpec{
 		ToLists: true, Order: "place", FirstWins: true, State: "moves",
 	})
-	takenOut = relate.NewExtract(posts, "comments", comments,
-		relate.ExtractSpec[string, string]{Key: "id", Parent: "post", Order: "place"})
-	listedOut = relate.NewExtract(posts, "comments", comments, relate.ExtractSpec[string, string]{
+	takenOut = migrate.NewExtract(posts, "comments", comments,
+		migrate.ExtractSpec[string, string]{Key: "id", Parent: "post", Order: "place"})
+	listedOut = migrate.NewExtract(posts, "comments", comments, migrate.ExtractSpec[string, string]{
 		Key: "id", Refs: "commentIds", Mark: "copied", State: "moves",
 	})
-	movedOut = relate.NewExtract(people, "home", addresses,
-		relate.ExtractSpec[string, string]{ID: sameID, Refs: "addressId"})
-	partedOut = relate.NewExtract(people, "home", addresses,
-		relate.ExtractSpec[string, string]{ID: sameID, Parent: "person"})
+	movedOut = migrate.NewExtract(people, "home", addresses,
+		migrate.ExtractSpec[string, string]{ID: sameID, Refs: "addressId"})
+	partedOut = migrate.NewExtract(people, "home", addresses,
+		migrate.ExtractSpec[string, string]{ID: sameID, Parent: "person"})
 
-	takenIn  = relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{Key: "id", Parent: "post", Order: "place"})
-	listedIn = relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{
+	takenIn  = migrate.NewAbsorb(posts, "comments", comments, migrate.AbsorbSpec{Key: "id", Parent: "post", Order: "place"})
+	listedIn = migrate.NewAbsorb(posts, "comments", comments, migrate.AbsorbSpec{
 		Key: "id", Refs: "commentIds", State: "moves",
 	})
-	movedIn = relate.NewAbsorb(people, "home", addresses, relate.AbsorbSpec{Parent: "person"})
+	movedIn = migrate.NewAbsorb(people, "home", addresses, migrate.AbsorbSpec{Parent: "person"})
 )
 
 // sameID gives a person's address the person's _id.
 func sameID(owner string, _ int, _ bson.Raw) (string, error) { return owner, nil }
 
 func init() {
-	register(inverted()...)
+	register(turnedRound()...)
 	register(extracted()...)
 	register(absorbed()...)
 }
 
-func inverted() []Case {
+func turnedRound() []Case {
 	return []Case{
-		{Method: "relate.Migration.Indexes", Reason: "both sides",
+		{Method: "migrate.Migration.Indexes", Reason: "both sides",
 			Make: func(string) any { return turned.Indexes() }},
-		{Method: "relate.Migration.Indexes", Reason: "both sides, the reference with its order",
+		{Method: "migrate.Migration.Indexes", Reason: "both sides, the reference with its order",
 			Make: func(string) any { return inPlace.Indexes() }},
-		{Method: "relate.Migration.Verify", Reason: "lists that become references",
+		{Method: "migrate.Migration.Verify", Reason: "lists that become references",
 			Make: func(string) any { return turned.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "lists that become references in order, the first parent of several wins",
+		{Method: "migrate.Migration.Verify", Reason: "lists that become references in order, the first parent of several wins",
 			Make: func(string) any { return inPlace.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "references that become lists",
+		{Method: "migrate.Migration.Verify", Reason: "references that become lists",
 			Make: func(string) any { return back.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "references that become lists in order",
+		{Method: "migrate.Migration.Verify", Reason: "references that become lists in order",
 			Make: func(string) any { return backPlace.Verify() }},
 		{
-			Method: "relate.Migration.Copy", Reason: "lists that become references, in order",
+			Method: "migrate.Migration.Copy", Reason: "lists that become references, in order",
 			Make: func(string) any { return inPlace.Copy() },
 		},
 		{
-			Method: "relate.Migration.Copy", Reason: "references that become lists",
+			Method: "migrate.Migration.Copy", Reason: "references that become lists",
 			Make: func(string) any { return back.Copy() },
 		},
 		{
-			Method: "relate.Migration.Drop", Reason: "lists that became references",
+			Method: "migrate.Migration.Drop", Reason: "lists that became references",
 			Make: func(string) any { return turned.Drop() },
 		},
-		{Method: "relate.Migration.Restart", Reason: "of lists that become references",
+		{Method: "migrate.Migration.Restart", Reason: "of lists that become references",
 			Make: func(string) any { return turned.Restart() }},
-		{Method: "relate.Migration.Restart", Reason: "of references that become lists, in a collection of one's own",
+		{Method: "migrate.Migration.Restart", Reason: "of references that become lists, in a collection of one's own",
 			Make: func(string) any { return backPlace.Restart() }},
 	}
 }
 
 func extracted() []Case {
 	return []Case{
-		{Method: "relate.Migration.Verify", Reason: "extract: the documents hold their owner and their place",
+		{Method: "migrate.Migration.Verify", Reason: "extract: the documents hold their owner and their place",
 			Make: func(string) any { return takenOut.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "extract: the owners list the documents",
+		{Method: "migrate.Migration.Verify", Reason: "extract: the owners list the documents",
 			Make: func(string) any { return listedOut.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "extract: a subdocument without an id, to which its owner refers",
+		{Method: "migrate.Migration.Verify", Reason: "extract: a subdocument without an id, to which its owner refers",
 			Make: func(string) any { return movedOut.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "extract: a subdocument without an id, whose document holds the owner",
+		{Method: "migrate.Migration.Verify", Reason: "extract: a subdocument without an id, whose document holds the owner",
 			Make: func(string) any { return partedOut.Verify() }},
 		{
-			Method: "relate.Migration.Copy",
+			Method: "migrate.Migration.Copy",
 			Reason: "extract: owners, and then the documents",
 			Make:   func(string) any { return takenOut.Copy() },
 		},
 		{
-			Method: "relate.Migration.Drop", Reason: "extract: elements, and then marks",
+			Method: "migrate.Migration.Drop", Reason: "extract: elements, and then marks",
 			Make: func(string) any { return listedOut.Drop() },
 		},
-		{Method: "relate.Migration.Restart", Reason: "extract: in the usual collection",
+		{Method: "migrate.Migration.Restart", Reason: "extract: in the usual collection",
 			Make: func(string) any { return takenOut.Restart() }},
-		{Method: "relate.Migration.Restart", Reason: "extract: in a collection of one's own",
+		{Method: "migrate.Migration.Restart", Reason: "extract: in a collection of one's own",
 			Make: func(string) any { return listedOut.Restart() }},
-		{Method: "relate.Migration.Indexes", Reason: "extract: the documents of an owner, in order",
+		{Method: "migrate.Migration.Indexes", Reason: "extract: the documents of an owner, in order",
 			Make: func(string) any { return takenOut.Indexes() }},
-		{Method: "relate.Migration.Indexes", Reason: "extract: the owner of a document",
+		{Method: "migrate.Migration.Indexes", Reason: "extract: the owner of a document",
 			Make: func(string) any { return listedOut.Indexes() }},
 	}
 }
 
 func absorbed() []Case {
 	return []Case{
-		{Method: "relate.Migration.Verify", Reason: "absorb: the documents hold their owner and their place",
+		{Method: "migrate.Migration.Verify", Reason: "absorb: the documents hold their owner and their place",
 			Make: func(string) any { return takenIn.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "absorb: the owners list the documents",
+		{Method: "migrate.Migration.Verify", Reason: "absorb: the owners list the documents",
 			Make: func(string) any { return listedIn.Verify() }},
-		{Method: "relate.Migration.Verify", Reason: "absorb: a subdocument, whose document holds the owner",
+		{Method: "migrate.Migration.Verify", Reason: "absorb: a subdocument, whose document holds the owner",
 			Make: func(string) any { return movedIn.Verify() }},
 		{
-			Method: "relate.Migration.Copy", Reason: "absorb: owners that list documents",
+			Method: "migrate.Migration.Copy", Reason: "absorb: owners that list documents",
 			Make: func(string) any { return listedIn.Copy() },
 		},
 		{
-			Method: "relate.Migration.Drop", Reason: "absorb: references, and then documents",
+			Method: "migrate.Migration.Drop", Reason: "absorb: references, and then documents",
 			Make: func(string) any { return listedIn.Drop() },
 		},
-		{Method: "relate.Migration.Restart", Reason: "absorb: in the usual collection",
+		{Method: "migrate.Migration.Restart", Reason: "absorb: in the usual collection",
 			Make: func(string) any { return takenIn.Restart() }},
-		{Method: "relate.Migration.Restart", Reason: "absorb: in a collection of one's own",
+		{Method: "migrate.Migration.Restart", Reason: "absorb: in a collection of one's own",
 			Make: func(string) any { return listedIn.Restart() }},
-		{Method: "relate.Migration.Indexes", Reason: "absorb: the documents of an owner, in order",
+		{Method: "migrate.Migration.Indexes", Reason: "absorb: the documents of an owner, in order",
 			Make: func(string) any { return takenIn.Indexes() }},
-		{Method: "relate.Migration.Indexes", Reason: "absorb: the owners that refer to a document, and those that embed it",
+		{Method: "migrate.Migration.Indexes", Reason: "absorb: the owners that refer to a document, and those that embed it",
 			Make: func(string) any { return listedIn.Indexes() }},
 	}
 }

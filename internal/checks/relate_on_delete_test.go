@@ -3,17 +3,18 @@ package checks
 import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
 )
 
 var (
 	// A product goes with its fittings and its own parts; those that other products list stay listed nowhere.
-	deletesProducts = relate.NewOnDelete(products, relate.OnDeleteSpec{
+	deletesProducts = ondelete.New(products, ondelete.Spec{
 		Cascade: []relate.Referrer{fitted.Left()}, Owns: []relate.Referrer{uses},
 		Nullify: []relate.Referrer{uses}, Restrict: []relate.Referrer{fitted.Right()},
 	})
-	deletesHosts    = relate.NewOnDelete(hosts, relate.OnDeleteSpec{Nullify: []relate.Referrer{from, lostOwner}})
-	deletesStocks   = relate.NewOnDelete(stocks, relate.OnDeleteSpec{Nullify: []relate.Referrer{owns}})
-	deletesAnything = relate.NewOnDelete(anything, relate.OnDeleteSpec{
+	deletesHosts    = ondelete.New(hosts, ondelete.Spec{Nullify: []relate.Referrer{from, lostOwner}})
+	deletesStocks   = ondelete.New(stocks, ondelete.Spec{Nullify: []relate.Referrer{owns}})
+	deletesAnything = ondelete.New(anything, ondelete.Spec{
 		Cascade: []relate.Referrer{keyed}, Nullify: []relate.Referrer{below},
 	})
 )
@@ -21,9 +22,9 @@ var (
 func init() {
 	store := model.NewStore(model.New("products", deletesProducts), products)
 	register(
-		Case{Method: "relate.OnDelete.Indexes", Reason: "on each path that is asked for, once",
+		Case{Method: "ondelete.OnDelete.Indexes", Reason: "on each path that is asked for, once",
 			Make: func(string) any { return deletesProducts.Indexes() }},
-		Case{Method: "relate.OnDelete.Indexes", Reason: "on what refers to hosts",
+		Case{Method: "ondelete.OnDelete.Indexes", Reason: "on what refers to hosts",
 			Make: func(string) any { return deletesHosts.Indexes() }},
 		Case{
 			Method: "model.Store.DeleteJob", Reason: "products with all that goes with them",

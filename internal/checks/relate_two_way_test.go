@@ -2,7 +2,7 @@ package checks
 
 import (
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -16,8 +16,8 @@ var (
 	workers = model.NewCollection[worker, string]("workers")
 	tasks   = model.NewCollection[task, string]("tasks")
 
-	owned       = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{})
-	ownedListed = relate.NewTwoWay(workers, "tasks", tasks, "owner", relate.TwoWaySpec{TrustLists: true})
+	owned       = twosided.NewTwoWay(workers, "tasks", tasks, "owner", twosided.TwoWaySpec{})
+	ownedListed = twosided.NewTwoWay(workers, "tasks", tasks, "owner", twosided.TwoWaySpec{TrustLists: true})
 )
 
 func init() {
@@ -36,7 +36,7 @@ func mendsHalves(reason, method string, check model.Check, details func(s string
 func twoWayChecks() []Case {
 	type list = []any
 	mends := func(reason string, check model.Check, details func(s string) []any) Case {
-		return mendsHalves(reason, "relate.TwoWay.Checks", check, details)
+		return mendsHalves(reason, "twosided.TwoWay.Checks", check, details)
 	}
 	names := func(s string) bson.A { return bson.A{s} }
 	lists, refs := owned.Checks()[0], owned.Checks()[1]
@@ -72,7 +72,7 @@ func twoWayChecks() []Case {
 	}
 	for i, reason := range []string{"in lists", "in items"} {
 		out = append(out, Case{
-			Method: "relate.TwoWay.Checks", Reason: reason,
+			Method: "twosided.TwoWay.Checks", Reason: reason,
 			Make: func(string) any { return owned.Checks()[i] },
 		})
 	}
@@ -82,25 +82,25 @@ func twoWayChecks() []Case {
 func twoWayReads() []Case {
 	return []Case{
 		{
-			Method: "relate.Side.Others", Reason: "by the index on the reference",
+			Method: "twosided.Side.Others", Reason: "by the index on the reference",
 			Make: func(s string) any { return owned.Left().Others(s) },
 		},
 		{
-			Method: "relate.Side.Others", Reason: "an empty id of an owner is refused",
+			Method: "twosided.Side.Others", Reason: "an empty id of an owner is refused",
 			Make: func(string) any { return owned.Left().Others("") },
 		},
-		{Method: "relate.Side.Listed", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
+		{Method: "twosided.Side.Listed", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
 			p := &worker{ID: s, Tasks: roomy([]string{s, "t"})}
 			return []any{p}, func() any { return owned.Left().Listed(p) }
 		}},
 		{
-			Method: "relate.Side.Listed", Reason: "of no owner is refused",
+			Method: "twosided.Side.Listed", Reason: "of no owner is refused",
 			Make: func(string) any { return owned.Left().Listed(nil) },
 		},
 		{
-			Method: "relate.Side.Others", Reason: "by the index on the list",
+			Method: "twosided.Side.Others", Reason: "by the index on the list",
 			Make: func(s string) any { return owned.Right().Others(s) },
 		},
-		{Method: "relate.TwoWay.Indexes", Reason: "of both sides", Make: func(string) any { return owned.Indexes() }},
+		{Method: "twosided.TwoWay.Indexes", Reason: "of both sides", Make: func(string) any { return owned.Indexes() }},
 	}
 }

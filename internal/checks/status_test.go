@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// A row of docs/STATUS.md's table: a technique and what declares it, types or functions ("relate.TwoWay").
+// A row of docs/STATUS.md's table: a technique and what declares it, types or functions ("twosided.TwoWay").
 type row struct {
 	name     string
 	declares []string
@@ -75,8 +75,9 @@ func statusTable(t *testing.T) string {
 				shared = append(shared, q)
 			}
 		}
-		for _, q := range all { // a technique's tests are the package's, or beside its core
-			if q.ImportPath == p.ImportPath || within(q.ImportPath, p.ImportPath+"/internal") {
+		for _, q := range all { // a technique's tests are the package's, beside its core, or in denorm for several
+			if q.ImportPath == p.ImportPath || within(q.ImportPath, p.ImportPath+"/internal") ||
+				(q.local() == "denorm" || q.local() == "relate") && within(p.local(), q.local()) {
 				tests[p.Name] = append(tests[p.Name], readTests(t, q, shared))
 			}
 		}
@@ -150,7 +151,7 @@ func (r row) proofs(all []testFiles) []bool {
 			reach := s.reach(test)
 			if !slices.ContainsFunc(slices.Concat(r.declares, r.shares), func(d string) bool {
 				pkg, name, _ := strings.Cut(d, ".")
-				return reach[d] || reach[pkg+".New"+name]
+				return reach[d] || reach[pkg+".New"+name] || pkg != "model" && pkg != "design" && reach[pkg+".New"]
 			}) {
 				continue
 			}

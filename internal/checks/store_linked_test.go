@@ -1,10 +1,16 @@
 package checks
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -86,21 +92,21 @@ func storeIndexTableCases() []Case {
 func storeOnDeleteCases() []Case {
 	c := anything.Named
 	ref := func(from, path, to string) relate.Referrer {
-		return relate.NewParentRef(c(from), path, c(to), relate.ParentRefSpec{})
+		return parentref.New(c(from), path, c(to), parentref.Spec{})
 	}
 	m := model.New("deleting",
-		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{
+		ondelete.New(c("publishers"), ondelete.Spec{
 			Cascade: []relate.Referrer{ref("books", "publisher", "publishers"), ref("reviews", "book", "books")},
 			Nullify: []relate.Referrer{
-				relate.NewChildRefs(c("shelves"), "books", c("books")),
+				childrefs.New(c("shelves"), "books", c("books")),
 				ref("authors", "publisher", "publishers"),
 			},
 			Owns: []relate.Referrer{ref("publishers", "address", "addresses")},
 		}),
-		relate.NewOnDelete(c("publishers"), relate.OnDeleteSpec{
+		ondelete.New(c("publishers"), ondelete.Spec{
 			Restrict: []relate.Referrer{ref("countries", "largest", "publishers")},
 		}),
-		denorm.NewCounter(c("reviews"), "reader", c("readers"), denorm.CounterSpec{Count: "reviews"}))
+		counter.New(c("reviews"), "reader", c("readers"), counter.Spec{Count: "reviews"}))
 	doc := func(id string, pairs ...string) bson.D {
 		d := bson.D{{Key: "_id", Value: id}}
 		for i := 0; i < len(pairs); i += 2 {
@@ -128,9 +134,9 @@ func storeOnDeleteCases() []Case {
 func storeRelationCases() []Case {
 	c := anything.Named
 	m := model.New("relating",
-		relate.NewJoinCollection(c("roles"), "author", c("authors"), "book", c("books"), relate.JoinCollectionSpec{}),
-		relate.NewManyToMany(c("books"), "genres", c("genres"), "books", relate.ManyToManySpec{MaxRight: 5}),
-		relate.NewTwoWay(c("publishers"), "books", c("books"), "publisher", relate.TwoWaySpec{Max: 5}))
+		joincollection.New(c("roles"), "author", c("authors"), "book", c("books"), joincollection.Spec{}),
+		twosided.NewManyToMany(c("books"), "genres", c("genres"), "books", twosided.ManyToManySpec{MaxRight: 5}),
+		twosided.NewTwoWay(c("publishers"), "books", c("books"), "publisher", twosided.TwoWaySpec{Max: 5}))
 	doc := func(id string, more ...bson.E) bson.D { return append(bson.D{{Key: "_id", Value: id}}, more...) }
 	list := func(key string, ids ...any) bson.E { return bson.E{Key: key, Value: bson.A(ids)} }
 	one := func(key, id string) bson.E { return bson.E{Key: key, Value: id} }
@@ -172,8 +178,8 @@ func storeRelationCases() []Case {
 }
 
 func storeVersionCases() []Case {
-	m := model.New("versions", denorm.NewCopy(anything.Named("owners"), anything, denorm.CopySpec{
-		KeyPath: "owner.id", Fields: []denorm.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v",
+	m := model.New("versions", copies.New(anything.Named("owners"), anything, copies.Spec{
+		KeyPath: "owner.id", Fields: []copies.Field{{From: "name", To: "owner.name"}}, Version: "v", VersionTo: "owner.v",
 	}))
 	stored := func(s string) testkit.Docs {
 		return testkit.Docs{"owners": {bson.D{{Key: "_id", Value: s}, {Key: "name", Value: s}, {Key: "v", Value: int64(3)}}}}

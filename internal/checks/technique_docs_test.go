@@ -20,16 +20,16 @@ var untypedNames = []string{"anything", "copies", "publishers", "posts", "archiv
 
 // withoutTypes are techniques that leave collections out of Parts.WithDocs, with the reason.
 var withoutTypes = map[string]string{
-	"denorm.Columns":    "it owns the flat documents",
-	"denorm.Normalized": "it owns the rows",
-	"denorm.Feed":       "a stream's places have no Go type",
-	"denorm.IndexTable": "it owns the entries",
-	"denorm.Inverted":   "it owns the entries",
-	"denorm.WideRow":    "it owns the rows",
-	"paths.Graph":       "it owns the steps and messages",
-	"paths.Supersteps":  "it owns the steps and messages",
-	"relate.Migration":  "its state has no Go type",
-	"relate.OnDelete":   "the referring techniques tell their collections",
+	"columns.Columns":       "it owns the flat documents",
+	"normalized.Normalized": "it owns the rows",
+	"feed.Feed":             "a stream's places have no Go type",
+	"indextable.IndexTable": "it owns the entries",
+	"inverted.Inverted":     "it owns the entries",
+	"widerow.WideRow":       "it owns the rows",
+	"paths.Graph":           "it owns the steps and messages",
+	"paths.Supersteps":      "it owns the steps and messages",
+	"migrate.Migration":     "its state has no Go type",
+	"ondelete.OnDelete":     "the referring techniques tell their collections",
 }
 
 // New refuses another declaration of each collection that a technique's constructor got.

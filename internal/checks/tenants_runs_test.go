@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/outbox"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
@@ -19,6 +19,7 @@ import (
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/mongotest"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/join"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -248,15 +249,15 @@ var tenantRuns = map[string]struct {
 		_, err := tenantAuthors.Find(nil).All(ctx, model.New("books", model.Entity(tenantBooks)).On(db))
 		return "", err
 	}, "refused"},
-	"denorm.Relay.Run": {func(ctx context.Context, db model.DB) (got string, err error) {
+	"outbox.Relay.Run": {func(ctx context.Context, db model.DB) (got string, err error) {
 		for _, id := range []string{"my 1", "their 1"} {
 			if _, err = tenantBox.Publish(id, bson.D{{Key: "of", Value: id}}, noon(0), oid(1)).
 				Run(ctx, db); errors.Is(err, model.ErrNotFound) {
 				got, err = "not theirs, ", nil
 			}
 		}
-		relay := tenantBox.Relay("books", denorm.RelaySpec{Once: true, Parts: 1},
-			func(_ context.Context, d denorm.Delivery[string, bson.D]) error {
+		relay := tenantBox.Relay("books", outbox.RelaySpec{Once: true, Parts: 1},
+			func(_ context.Context, d outbox.Delivery[string, bson.D]) error {
 				got += d.Key
 				return nil
 			})
@@ -285,25 +286,25 @@ var tenantRuns = map[string]struct {
 		first, err := a.Next(ctx, "my box")
 		return fmt.Sprint(first), err
 	}, "2"},
-	"relate.Join.Load": {func(ctx context.Context, db model.DB) (string, error) {
+	"join.Join.Load": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(listed(tenantJoin.Load(ctx, db, []tenantAuthor{{
 			ID: "my author", Books: []string{"my 1", "their 1"},
 		}})),
-			func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
+			func(j join.Joined[tenantAuthor, tenantBook, string]) string {
 				return fmt.Sprint(len(j.Children), j.Missing)
 			})
 	}, "1 [their 1]"},
-	"relate.Join.Each": {func(ctx context.Context, db model.DB) (string, error) {
+	"join.Join.Each": {func(ctx context.Context, db model.DB) (string, error) {
 		return ids(tenantJoin.Each(ctx, db, tenantAuthors.Find(nil).Each(ctx, db)),
-			func(j relate.Joined[tenantAuthor, tenantBook, string]) string {
+			func(j join.Joined[tenantAuthor, tenantBook, string]) string {
 				return fmt.Sprint(j.Parent.ID, len(j.Children), j.Missing)
 			})
 	}, "my author2 [their 1]"},
 	"relate.Loader.Load": {func(ctx context.Context, db model.DB) (string, error) {
-		back := relate.NewJoin(tenantBooks, "author", tenantAuthors, relate.JoinSpec{})
-		return ids(listed(relate.Then(back, tenantWrites.Loader(0)).
+		back := join.New(tenantBooks, "author", tenantAuthors, join.Spec{})
+		return ids(listed(join.Then(back, tenantWrites.Loader(0)).
 			Load(ctx, db, []tenantBook{{ID: "my 1", Author: "my author"}})),
-			func(j relate.Joined[tenantBook, relate.Loaded[tenantAuthor, tenantBook], string]) string {
+			func(j join.Joined[tenantBook, relate.Loaded[tenantAuthor, tenantBook], string]) string {
 				return fmt.Sprint(len(j.Children), len(j.Children[0].Children))
 			})
 	}, "1 2"},

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/outbox"
 
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/geohash/geofield"
@@ -13,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/join"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -41,9 +42,9 @@ var (
 	tenantTree    = paths.NewMaterializedPath(tenantNodes, paths.MaterializedPathSpec{})
 	tenantRollUp  = paths.NewRollUp[int64](tenantTree, "items", "total")
 	tenantField   = geofield.NewField(tenantBooks, "loc", "geo", geofield.FieldSpec{})
-	tenantBox     = denorm.NewOutbox[bson.D](model.NewCollection[bson.D, string]("books"), "box", denorm.OutboxSpec{})
-	tenantJoin    = relate.NewJoin(tenantAuthors, "books", tenantBooks, relate.JoinSpec{})
-	tenantWrites  = relate.NewParentRef(tenantBooks, "author", tenantAuthors, relate.ParentRefSpec{})
+	tenantBox     = outbox.New[bson.D](model.NewCollection[bson.D, string]("books"), "box", outbox.Spec{})
+	tenantJoin    = join.New(tenantAuthors, "books", tenantBooks, join.Spec{})
+	tenantWrites  = parentref.New(tenantBooks, "author", tenantAuthors, parentref.Spec{})
 	tenantSeq     = keys.NewSequence(model.NewCollection[bson.D, string]("letters"),
 		model.NewCollection[keys.SequenceCounter[string], string]("counters"), keys.SequenceSpec{})
 	tenantLetters = model.New("letters", tenantSeq)

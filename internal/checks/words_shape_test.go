@@ -14,7 +14,7 @@ import (
 var runs = map[string]string{
 	"advise.SurveyDatabase":   "declares nothing: it finds what a database holds",
 	"advise.Survey.Run":       "writes nothing, reads samples, and may read a secondary, which a Job doesn't",
-	"denorm.Relay.Run":        "runs until its context ends, and calls a function of the caller's",
+	"outbox.Relay.Run":        "runs until its context ends, and calls a function of the caller's",
 	"design.Runner.Fill":      "stores made-up data for a trial",
 	"design.Runner.Run":       "carries out an operation of a trial, of several reads and writes",
 	"geofield.Nearest.All":    "asks in growing circles until it has enough",
@@ -28,8 +28,8 @@ var runs = map[string]string{
 	"paths.Tree.Dump":         "streams a whole tree, and puts it in order in Go",
 	"paths.Tree.DumpIDs":      "streams a whole tree, and puts it in order in Go",
 	"paths.Tree.Settled":      "runs a read of the caller's",
-	"relate.Join.Each":        "joins in Go what several queries return",
-	"relate.Join.Load":        "joins in Go what several queries return",
+	"join.Join.Each":          "joins in Go what several queries return",
+	"join.Join.Load":          "joins in Go what several queries return",
 }
 
 // twoNames are names that would be a second one for what model names.

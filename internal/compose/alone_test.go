@@ -5,6 +5,11 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/eventlog"
+	"github.com/docmodel/docmodel/denorm/numbered"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 )
@@ -23,9 +28,9 @@ type (
 // meets them there. They are fixtures of the table of commands only. Their operations run one
 // after another.
 var alone = []fixture{
-	{name: "denorm.Bucket", declare: func() (model.Technique, []operation) {
-		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
-		x := denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"})
+	{name: "bucket.Bucket", declare: func() (model.Technique, []operation) {
+		pages := model.NewCollection[bucket.Doc[string, line], string]("pages")
+		x := bucket.New(pages, bucket.Spec{Max: 2, ElementKey: "id"})
 		return x, []operation{
 			changed("append a first element", x.Append("a", line{ID: "b1", N: 1})),
 			changed("append", x.Append("a", line{ID: "b2", N: 2})),
@@ -33,38 +38,38 @@ var alone = []fixture{
 			changed("append again", x.Append("a", line{ID: "b3", N: 3})),
 		}
 	}},
-	{name: "denorm.EventLog", declare: func() (model.Technique, []operation) {
-		commits := model.NewCollection[denorm.EventCommit[string, line], string]("commits")
-		states := model.NewCollection[denorm.EventState[string, line], string]("states")
-		x := denorm.NewEventLog(commits, denorm.EventLogSpec[string, line, line]{
+	{name: "eventlog.EventLog", declare: func() (model.Technique, []operation) {
+		commits := model.NewCollection[eventlog.Commit[string, line], string]("commits")
+		states := model.NewCollection[eventlog.State[string, line], string]("states")
+		x := eventlog.New(commits, eventlog.Spec[string, line, line]{
 			Fold: func(s, e line) (line, error) { return line{N: s.N + e.N}, nil }, Snapshots: states, Every: 2,
 		})
 		return x, []operation{
 			changed("append", x.Append("a", 0, noon, []line{{N: 1}}, token(81))),
 			changed("decide",
-				x.Decide("a", noon, token(82), func(denorm.EventState[string, line]) ([]line, error) {
+				x.Decide("a", noon, token(82), func(eventlog.State[string, line]) ([]line, error) {
 					return []line{{N: 2}}, nil
 				})),
 			changed("decide after a snapshot",
-				x.Decide("a", noon, token(83), func(denorm.EventState[string, line]) ([]line, error) {
+				x.Decide("a", noon, token(83), func(eventlog.State[string, line]) ([]line, error) {
 					return []line{{N: 3}}, nil
 				})),
 			changed("load", x.Load("a")),
 		}
 	}},
-	{name: "denorm.Numbered", declare: func() (model.Technique, []operation) {
-		numbered := model.NewCollection[numberedDoc, string]("numbered")
-		numbered.Docs().ShareKeyed()
-		x := denorm.NewNumbered(numbered, "lines", denorm.NumberedSpec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
+	{name: "numbered.Numbered", declare: func() (model.Technique, []operation) {
+		lists := model.NewCollection[numberedDoc, string]("numbered")
+		lists.Docs().ShareKeyed()
+		x := numbered.New(lists, "lines", numbered.Spec{Max: 4, Fields: []string{"id", "n"}, Key: "id"})
 		return x, []operation{
 			written("insert", x.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "n1", N: 1}}})),
 			changed("append", x.Append("a", line{ID: "n2", N: 2})),
 			written("set", x.Set("a", line{ID: "n3", N: 3})),
 		}
 	}},
-	{name: "denorm.Slots", declare: func() (model.Technique, []operation) {
-		x := denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("seats"),
-			denorm.SlotsSpec{Slots: 2, Stock: true})
+	{name: "slots.Slots", declare: func() (model.Technique, []operation) {
+		x := slots.New(model.NewCollection[slots.Doc[string], string]("seats"),
+			slots.Spec{Slots: 2, Stock: true})
 		return x, []operation{
 			changed("add", x.Add("a", 10, token(91))),
 			changed("take", x.Take("a", 1, token(92))),
@@ -72,9 +77,9 @@ var alone = []fixture{
 			changed("resize", x.Resize("a", 4)),
 		}
 	}},
-	{name: "denorm.UniqueCount", declare: func() (model.Technique, []operation) {
-		x := denorm.NewUniqueCount(model.NewCollection[denorm.UniqueDoc[string, string], string]("visits"),
-			denorm.UniqueSpec{Period: denorm.Daily, For: 24 * time.Hour})
+	{name: "uniquecount.UniqueCount", declare: func() (model.Technique, []operation) {
+		x := uniquecount.New(model.NewCollection[uniquecount.Doc[string, string], string]("visits"),
+			uniquecount.Spec{Period: denorm.Daily, For: 24 * time.Hour})
 		return x, []operation{written("visit", x.Visit("a", "ann", noon))}
 	}},
 	{name: "keys.Sequence", declare: func() (model.Technique, []operation) {

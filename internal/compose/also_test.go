@@ -112,17 +112,17 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 // unseen are the pairs of which one deletes what the other attaches something to: it decides from what was stored
 // before, and doesn't see what the other stores. The audit finds it.
 var unseen = map[string]bool{
-	"denorm.Copy attach | relate.OnDelete delete":                                 true,
-	"denorm.Copy that locks attach | relate.OnDelete delete":                      true,
-	"denorm.Copy store of what others delete | relate.OnDelete delete":            true,
-	"denorm.Copy that locks store of what others delete | relate.OnDelete delete": true,
+	"copies.Copy attach | ondelete.OnDelete delete":                                 true,
+	"copies.Copy that locks attach | ondelete.OnDelete delete":                      true,
+	"copies.Copy store of what others delete | ondelete.OnDelete delete":            true,
+	"copies.Copy that locks store of what others delete | ondelete.OnDelete delete": true,
 }
 
 // ownChanged are the pairs of which one changes the document that the other inserts. Run again without a token, the
 // insert takes its own document for another's.
 var ownChanged = map[string]bool{
-	"denorm.IndexTable insert | denorm.Proximity remove": true,
-	"denorm.Inverted insert | denorm.Proximity remove":   true,
+	"indextable.IndexTable insert | proximity.Proximity remove": true,
+	"inverted.Inverted insert | proximity.Proximity remove":     true,
 }
 
 func pairOf(where string) string {

@@ -37,7 +37,7 @@ var earlier = []struct {
 	operation   string
 	plain, inTx int
 }{
-	{"denorm.EventLog decide", 7, 7},
+	{"eventlog.EventLog decide", 7, 7},
 	{"paths.Tree by parents insert", 7, 5}, {"paths.Tree by parents move", 7, 5},
 	{"paths.Tree by children insert", 8, 5}, {"paths.Tree by children move", 9, 5},
 	{"paths.Tree by ancestors insert", 7, 5}, {"paths.Tree by ancestors move", 7, 5},

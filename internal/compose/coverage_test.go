@@ -14,17 +14,17 @@ import (
 
 // noFixture are the techniques that have no fixture, and why.
 var noFixture = map[string]string{
-	"denorm.Bucket":      "all documents of its collection are its own: model.New refuses whoever writes there; denorm.Outlier's pages are one",
-	"denorm.EventLog":    "all documents of its collections are its own",
-	"denorm.Feed":        "what it writes is its caller's plan, by a change stream that no operation waits for",
-	"denorm.Numbered":    "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
-	"denorm.Projection":  "all documents of its collections are its own, and it only reads the commits of an EventLog",
-	"denorm.Slots":       "all documents of its collection are its own",
-	"denorm.UniqueCount": "all documents of its collection are its own",
-	"keys.DocumentKey":   "it only queries",
-	"keys.Sequence":      "it gives documents the _ids of its own kind, which those of the other fixtures don't have",
-	"keys.Shard":         "it only computes",
-	"schema.Schema":      "it writes nothing",
+	"bucket.Bucket":           "all documents of its collection are its own: model.New refuses whoever writes there; outlier.Outlier's pages are one",
+	"eventlog.EventLog":       "all documents of its collections are its own",
+	"feed.Feed":               "what it writes is its caller's plan, by a change stream that no operation waits for",
+	"numbered.Numbered":       "it stores documents flat, which their Go type can't decode: no technique that reads whole documents can share them",
+	"eventlog.Projection":     "all documents of its collections are its own, and it only reads the commits of an EventLog",
+	"slots.Slots":             "all documents of its collection are its own",
+	"uniquecount.UniqueCount": "all documents of its collection are its own",
+	"keys.DocumentKey":        "it only queries",
+	"keys.Sequence":           "it gives documents the _ids of its own kind, which those of the other fixtures don't have",
+	"keys.Shard":              "it only computes",
+	"schema.Schema":           "it writes nothing",
 }
 
 // Every technique has a fixture, or a reason why it has none.

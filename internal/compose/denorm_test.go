@@ -6,6 +6,25 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/attributes"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/columns"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/indextable"
+	"github.com/docmodel/docmodel/denorm/inverted"
+	"github.com/docmodel/docmodel/denorm/normalized"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/proximity"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/subset"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -13,10 +32,10 @@ import (
 func init() {
 	register(
 		fixture{
-			name: "denorm.Counter", volatile: []string{"posts._m", "comments._c"},
+			name: "counter.Counter", volatile: []string{"posts._m", "comments._c"},
 			declare: func() (model.Technique, []operation) {
-				c := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{
-					Count: "comments", Sums: []denorm.Field{{From: "votes", To: "votes"}},
+				c := counter.New(comments, "post", posts, counter.Spec{
+					Count: "comments", Sums: []counter.Field{{From: "votes", To: "votes"}},
 				})
 				s := model.NewStore(model.New("counted", c), comments)
 				return c, []operation{
@@ -29,10 +48,10 @@ func init() {
 			},
 		},
 		fixture{
-			name: "denorm.Copy", volatile: []string{"posts._m", "comments._c"},
+			name: "copies.Copy", volatile: []string{"posts._m", "comments._c"},
 			declare: func() (model.Technique, []operation) {
-				c := denorm.NewCopy(posts, comments, denorm.CopySpec{
-					KeyPath: "post", Fields: []denorm.Field{{From: "title", To: "postTitle"}}, Version: "titleV",
+				c := copies.New(posts, comments, copies.Spec{
+					KeyPath: "post", Fields: []copies.Field{{From: "title", To: "postTitle"}}, Version: "titleV",
 					VersionTo: "postTitleV",
 				})
 				m := model.New("copied", c)
@@ -46,19 +65,19 @@ func init() {
 				}
 			},
 		},
-		fixture{name: "denorm.Approximate", declare: func() (model.Technique, []operation) {
-			a := denorm.NewApproximate(posts, "views", 10)
+		fixture{name: "approximate.Approximate", declare: func() (model.Technique, []operation) {
+			a := approximate.New(posts, "views", 10)
 			return a, []operation{planned("count", a.Count("p1", 1, 0.05))}
 		}},
-		fixture{name: "denorm.Attributes", declare: func() (model.Technique, []operation) {
-			a := denorm.NewAttributes(posts, "specs", denorm.AttributesSpec{})
+		fixture{name: "attributes.Attributes", declare: func() (model.Technique, []operation) {
+			a := attributes.New(posts, "specs", attributes.Spec{})
 			return a, []operation{
 				written("set", a.Set("p1", bson.D{e("color", "blue"), e("weight", int64(2))})),
 				written("unset", a.Unset("p1", "size")),
 			}
 		}},
-		fixture{name: "denorm.Bounded", declare: func() (model.Technique, []operation) {
-			b := denorm.NewBounded(posts, "last", denorm.BoundedSpec{Max: 2, By: bson.D{e("n", 1)}, Key: "id"})
+		fixture{name: "bounded.Bounded", declare: func() (model.Technique, []operation) {
+			b := bounded.New(posts, "last", bounded.Spec{Max: 2, By: bson.D{e("n", 1)}, Key: "id"})
 			return b, []operation{
 				written("push", b.Push("p1", line{ID: "l3", N: 3})),
 				written("push with", b.PushWith("p1", set("authorName", "Ann"), line{ID: "l4", N: 4})),
@@ -66,15 +85,15 @@ func init() {
 			}
 		}},
 		fixture{
-			name:     "denorm.History",
+			name:     "history.History",
 			volatile: []string{"posts.edition", "posts.revised", "posts_revisions.*"},
 			declare: func() (model.Technique, []operation) {
-				revisions := model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("posts_revisions")
+				revisions := model.NewCollection[history.Revision[post, string], history.RevisionID[string]]("posts_revisions")
 				own := func(path string) bool { return path == "edition" || path == "revised" }
-				h := denorm.NewHistory(posts, revisions, denorm.HistorySpec{
+				h := history.New(posts, revisions, history.Spec{
 					Version: "edition", Uncounted: append(slices.DeleteFunc(slices.Clone(uncounted), own), "version", "written"),
 				})
-				by := denorm.Revised{At: noon, By: "eve"}
+				by := history.Revised{At: noon, By: "eve"}
 				return h, []operation{
 					changed("insert", h.Insert(post{ID: "p7", Title: "Seven", Media: song{}}, by, token(61))),
 					changed("set", h.Set("p1", bson.D{e("lang", "en")}, by, token(62))),
@@ -82,34 +101,34 @@ func init() {
 				}
 			},
 		},
-		fixture{name: "denorm.Inbox", declare: func() (model.Technique, []operation) {
-			in := denorm.NewInbox(posts, "done", denorm.InboxSpec{})
+		fixture{name: "inbox.Inbox", declare: func() (model.Technique, []operation) {
+			in := inbox.New(posts, "done", inbox.Spec{})
 			return in, []operation{
 				written("handle", in.Handle("p1", set("lang", "nl"), line{ID: "e1"}, token(71))),
 				written("insert", in.Insert(post{ID: "p9", Title: "Nine", Media: song{}}, line{ID: "e2"}, token(72))),
 			}
 		}},
-		fixture{name: "denorm.Outbox", declare: func() (model.Technique, []operation) {
-			o := denorm.NewOutbox[line](posts, "box", denorm.OutboxSpec{})
+		fixture{name: "outbox.Outbox", declare: func() (model.Technique, []operation) {
+			o := outbox.New[line](posts, "box", outbox.Spec{})
 			return o, []operation{
 				written("publish", o.Publish("p1", line{ID: "e1", N: 1}, noon, token(73))),
 				written("publish to what others delete", o.Publish("p2", line{ID: "e2", N: 2}, noon, token(74))),
 			}
 		}},
-		fixture{name: "denorm.Outlier", declare: func() (model.Technique, []operation) {
-			more := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_mails")
-			o := denorm.NewOutlier(posts, "mails", denorm.NewBucket(more, denorm.BucketSpec{Max: 2, ElementKey: "id"}),
-				denorm.OutlierSpec{Max: 2, Flag: "more"})
+		fixture{name: "outlier.Outlier", declare: func() (model.Technique, []operation) {
+			more := model.NewCollection[bucket.Doc[string, line], string]("posts_mails")
+			o := outlier.New(posts, "mails", bucket.New(more, bucket.Spec{Max: 2, ElementKey: "id"}),
+				outlier.Spec{Max: 2, Flag: "more"})
 			return o, []operation{
 				changed("append", o.Append("p1", line{ID: "m3", N: 3})),
 				changed("append to few", o.Append("p2", line{ID: "m4", N: 4})),
 				changed("remove", o.Remove("p1", "m1")),
 			}
 		}},
-		fixture{name: "denorm.SubsetPages", volatile: []string{"posts._m"}, declare: func() (model.Technique, []operation) {
-			pages := model.NewCollection[denorm.BucketDoc[string, line], string]("posts_fresh")
-			s := denorm.NewSubsetPages(posts, "fresh", denorm.NewBucket(pages, denorm.BucketSpec{Max: 2, ElementKey: "id"}),
-				denorm.SubsetPagesSpec{Max: 1, By: bson.D{e("n", -1)}})
+		fixture{name: "subsetpages.SubsetPages", volatile: []string{"posts._m"}, declare: func() (model.Technique, []operation) {
+			pages := model.NewCollection[bucket.Doc[string, line], string]("posts_fresh")
+			s := subsetpages.New(posts, "fresh", bucket.New(pages, bucket.Spec{Max: 2, ElementKey: "id"}),
+				subsetpages.Spec{Max: 1, By: bson.D{e("n", -1)}})
 			return s, []operation{
 				changed("append", s.Append("p1", line{ID: "f1", N: 1})),
 				changed("append another", s.Append("p1", line{ID: "f2", N: 2})),
@@ -117,10 +136,10 @@ func init() {
 			}
 		}},
 		fixture{
-			name: "denorm.Rollup", volatile: []string{"comment_totals.ops"},
+			name: "rollup.Rollup", volatile: []string{"comment_totals.ops"},
 			declare: func() (model.Technique, []operation) {
-				x := denorm.NewRollup(comments,
-					model.NewCollection[denorm.RollupDoc[struct{}, int64], string]("comment_totals"), denorm.RollupSpec{
+				x := rollup.New(comments,
+					model.NewCollection[rollup.Doc[struct{}, int64], string]("comment_totals"), rollup.Spec{
 						Time: "at", Sums: []string{"votes"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 					})
 				s := model.NewStore(model.New("rolled", x), comments)
@@ -138,9 +157,9 @@ func init() {
 			},
 		},
 		fixture{
-			name: "denorm.Subset", volatile: []string{"posts._m", "comments._c"},
+			name: "subset.Subset", volatile: []string{"posts._m", "comments._c"},
 			declare: func() (model.Technique, []operation) {
-				x := denorm.NewSubset(comments, "post", posts, "latest", denorm.SubsetSpec{
+				x := subset.New(comments, "post", posts, "latest", subset.Spec{
 					Max: 2, By: bson.D{e("at", -1)}, Fields: []string{"at", "slug"},
 				})
 				s := model.NewStore(model.New("first", x), comments)
@@ -152,9 +171,9 @@ func init() {
 			},
 		},
 		fixture{
-			name: "denorm.IndexTable", volatile: entryState("posts_by_tag"),
+			name: "indextable.IndexTable", volatile: entryState("posts_by_tag"),
 			declare: func() (model.Technique, []operation) {
-				x := denorm.NewIndexTable(posts, "tags", "posts_by_tag", denorm.IndexTableSpec{Copies: []string{"title"}})
+				x := indextable.New(posts, "tags", "posts_by_tag", indextable.Spec{Copies: []string{"title"}})
 				s := postStore(x)
 				return x, []operation{
 					changed("insert", s.Insert(post{ID: "p4", Title: "Four", Tags: []string{"red"}, Media: song{}})),
@@ -164,10 +183,10 @@ func init() {
 			},
 		},
 		fixture{
-			name:     "denorm.Inverted",
+			name:     "inverted.Inverted",
 			volatile: entryState("posts_index.tags", "posts_index.author"),
 			declare: func() (model.Technique, []operation) {
-				x := denorm.NewInverted(posts, "posts_index", "tags", "author")
+				x := inverted.New(posts, "posts_index", "tags", "author")
 				s := postStore(x)
 				return x, []operation{
 					changed("insert", s.Insert(post{ID: "p5", Title: "Five", Author: "u2", Tags: []string{"red"}, Media: song{}})),
@@ -176,8 +195,8 @@ func init() {
 				}
 			},
 		},
-		fixture{name: "denorm.WideRow", declare: func() (model.Technique, []operation) {
-			x := denorm.NewWideRow(users, posts, denorm.WideRowSpec{
+		fixture{name: "widerow.WideRow", declare: func() (model.Technique, []operation) {
+			x := widerow.New(users, posts, widerow.Spec{
 				LeftRows: "user_rows", RightRows: "post_rows", LeftCopies: []string{"name"}, RightCopies: []string{"title"},
 			})
 			return x, []operation{
@@ -185,23 +204,23 @@ func init() {
 				changed("unlink", x.Unlink("u1", "p1")),
 			}
 		}},
-		fixture{name: "denorm.Proximity", declare: func() (model.Technique, []operation) {
-			x := denorm.NewProximity(posts, "words", denorm.ProximitySpec{Text: "text"})
+		fixture{name: "proximity.Proximity", declare: func() (model.Technique, []operation) {
+			x := proximity.New(posts, "words", proximity.Spec{Text: "text"})
 			return x, []operation{
 				written("add", x.Add("p1", "three")),
 				written("remove", x.Remove("p1", "one")),
 				changed("set", postStore(x).Set("p2", bson.D{e("words", bson.A{"four"})})),
 			}
 		}},
-		fixture{name: "denorm.Columns", declare: func() (model.Technique, []operation) {
-			x := denorm.NewColumns(posts, "posts_flat", denorm.ColumnsSpec{})
+		fixture{name: "columns.Columns", declare: func() (model.Technique, []operation) {
+			x := columns.New(posts, "posts_flat", columns.Spec{})
 			return x, []operation{
 				read("store", posts, "p1", func(p *post) model.Plan { return model.NewPlan(x.Store(*p)) }),
 				written("delete", x.Delete("p2")),
 			}
 		}},
-		fixture{name: "denorm.Normalized", unscoped: true, declare: func() (model.Technique, []operation) {
-			x := denorm.NewNormalized(posts, "posts_rows", denorm.Part{Path: "tags", Into: "posts_tags"})
+		fixture{name: "normalized.Normalized", unscoped: true, declare: func() (model.Technique, []operation) {
+			x := normalized.New(posts, "posts_rows", normalized.Part{Path: "tags", Into: "posts_tags"})
 			return x, []operation{planned("plan", x.Plan(nil))}
 		}},
 	)

@@ -3,7 +3,10 @@ package compose
 import (
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -18,46 +21,46 @@ type (
 		ID   string `bson:"_id"`
 		Name string `bson:"name"`
 
-		Liked []string `bson:"liked,omitempty"` // relate.ManyToMany
-		Held  []string `bson:"held,omitempty"`  // relate.TwoWay
+		Liked []string `bson:"liked,omitempty"` // twosided.ManyToMany
+		Held  []string `bson:"held,omitempty"`  // twosided.TwoWay
 
-		Homes []home `bson:"homes,omitempty"` // relate.NewAbsorb
+		Homes []home `bson:"homes,omitempty"` // migrate.NewAbsorb
 	}
 
 	post struct {
 		ID     string `bson:"_id"`
 		Title  string `bson:"title"`
-		TitleV int64  `bson:"titleV"` // denorm.Copy
+		TitleV int64  `bson:"titleV"` // copies.Copy
 		Author string `bson:"author,omitempty"`
 		Lang   string `bson:"lang,omitempty"` // schema.Versions
 
-		Comments int64           `bson:"comments"` // denorm.Counter
+		Comments int64           `bson:"comments"` // counter.Counter
 		Votes    int64           `bson:"votes"`
 		Ops      []bson.ObjectID `bson:"ops,omitempty"`
 
 		Version int64           `bson:"version"` // embed.Versioned
 		Written []bson.ObjectID `bson:"written,omitempty"`
 
-		Edition int64           `bson:"edition"` // denorm.History
-		Revised *denorm.Revised `bson:"revised,omitempty"`
+		Edition int64            `bson:"edition"` // history.History
+		Revised *history.Revised `bson:"revised,omitempty"`
 
-		Fresh []line `bson:"fresh,omitempty"` // denorm.SubsetPages
+		Fresh []line `bson:"fresh,omitempty"` // subsetpages.SubsetPages
 
-		Box  denorm.Outgoing[line] `bson:"box,omitempty"`  // denorm.Outbox
-		Done []denorm.Receipt      `bson:"done,omitempty"` // denorm.Inbox
+		Box  outbox.Outgoing[line] `bson:"box,omitempty"`  // outbox.Outbox
+		Done []inbox.Receipt       `bson:"done,omitempty"` // inbox.Inbox
 
 		Parts []part `bson:"parts,omitempty"` // embed.Embedded
 		Extra *part  `bson:"extra,omitempty"` // embed.One
 
-		Views  int64    `bson:"views"`                // denorm.Approximate
-		Specs  []spec   `bson:"specs,omitempty"`      // denorm.Attributes
-		Last   []line   `bson:"last,omitempty"`       // denorm.Bounded
+		Views  int64    `bson:"views"`                // approximate.Approximate
+		Specs  []spec   `bson:"specs,omitempty"`      // attributes.Attributes
+		Last   []line   `bson:"last,omitempty"`       // bounded.Bounded
 		Media  medium   `bson:"media,omitempty"`      // embed.Kinds
-		Mails  []line   `bson:"mails,omitempty"`      // denorm.Outlier
+		Mails  []line   `bson:"mails,omitempty"`      // outlier.Outlier
 		More   bool     `bson:"more,omitempty"`       //
-		Tags   []string `bson:"tags,omitempty"`       // denorm.IndexTable, denorm.Inverted
-		Latest []latest `bson:"latest,omitempty"`     // denorm.Subset
-		By     string   `bson:"authorName,omitempty"` // denorm.Copy of users
+		Tags   []string `bson:"tags,omitempty"`       // indextable.IndexTable, inverted.Inverted
+		Latest []latest `bson:"latest,omitempty"`     // subset.Subset
+		By     string   `bson:"authorName,omitempty"` // copies.Copy of users
 
 		Parent    *string  `bson:"parent"` // paths.Tree, in each representation
 		Order     string   `bson:"order"`
@@ -75,13 +78,13 @@ type (
 		Geo   int64           `bson:"geo,omitempty"`
 		Until *time.Time      `bson:"until,omitempty"` // schema.Expiry
 
-		Words []string `bson:"words,omitempty"` // denorm.Proximity
+		Words []string `bson:"words,omitempty"` // proximity.Proximity
 		Text  string   `bson:"text,omitempty"`  //
 
-		Listed  []string `bson:"listed,omitempty"`  // relate.ChildRefs
-		LikedBy []string `bson:"likedBy,omitempty"` // relate.ManyToMany
-		Turned  []string `bson:"turned,omitempty"`  // relate.NewInvert
-		Drafts  []line   `bson:"drafts,omitempty"`  // relate.NewExtract
+		Listed  []string `bson:"listed,omitempty"`  // childrefs.ChildRefs
+		LikedBy []string `bson:"likedBy,omitempty"` // twosided.ManyToMany
+		Turned  []string `bson:"turned,omitempty"`  // migrate.NewInvert
+		Drafts  []line   `bson:"drafts,omitempty"`  // migrate.NewExtract
 	}
 
 	part struct {
@@ -128,16 +131,16 @@ type (
 		Author *string   `bson:"author,omitempty"`
 		At     time.Time `bson:"at"`
 
-		Votes int64 `bson:"votes"` // denorm.Counter
+		Votes int64 `bson:"votes"` // counter.Counter
 
-		PostTitle  string `bson:"postTitle"` // denorm.Copy
+		PostTitle  string `bson:"postTitle"` // copies.Copy
 		PostTitleV int64  `bson:"postTitleV"`
 
-		Holder   string `bson:"holder,omitempty"`   // relate.TwoWay
-		TurnedTo string `bson:"turnedTo,omitempty"` // relate.NewInvert
+		Holder   string `bson:"holder,omitempty"`   // twosided.TwoWay
+		TurnedTo string `bson:"turnedTo,omitempty"` // migrate.NewInvert
 
-		Day  string             `bson:"day,omitempty"`  // keys.Spread
-		Mark *denorm.RollupMark `bson:"mark,omitempty"` // denorm.Rollup
+		Day  string       `bson:"day,omitempty"`  // keys.Spread
+		Mark *rollup.Mark `bson:"mark,omitempty"` // rollup.Rollup
 	}
 
 	draft struct {

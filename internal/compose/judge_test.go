@@ -9,7 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/verify"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/migrate"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
@@ -135,7 +135,7 @@ func wrong(o verify.Outcome, say func(string)) {
 func typed(err error) bool {
 	for _, known := range []error{
 		model.ErrNotFound, model.ErrStale, model.ErrFull, model.ErrTaken, model.ErrLeased, model.ErrGuard,
-		paths.ErrCycle, paths.ErrHasChildren, paths.ErrDamaged, paths.ErrGraphState, relate.ErrDropping, relate.ErrPresent,
+		paths.ErrCycle, paths.ErrHasChildren, paths.ErrDamaged, paths.ErrGraphState, migrate.ErrDropping, migrate.ErrPresent,
 	} {
 		if errors.Is(err, known) {
 			return true

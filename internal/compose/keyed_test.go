@@ -99,7 +99,7 @@ func TestKeyedTenants(t *testing.T) {
 			t.Run(fmt.Sprint(f.name, ", transactions ", tx), func(t *testing.T) {
 				technique, ops := f.declare()
 				m := model.New("keyed", technique)
-				if strings.HasPrefix(f.name, "relate.OnDelete") { // in a program's model the references tell their documents
+				if strings.HasPrefix(f.name, "ondelete.OnDelete") { // in a program's model the references tell their documents
 					m = model.New("keyed", technique, model.Entity(comments))
 				}
 				if keyed := keyedOf(m); slices.ContainsFunc(m.Collections(), func(name string) bool { return !keyed[name] }) {

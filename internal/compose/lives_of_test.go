@@ -5,10 +5,20 @@ import (
 	"strings"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/eventlog"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/numbered"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -81,16 +91,16 @@ func newComment(id string) comment {
 
 // livesOf are the lives of documents that techniques insert and delete themselves.
 var livesOf = map[string]func(model.Technique) []life{
-	"denorm.Bucket": func(x model.Technique) []life {
-		b := x.(*denorm.Bucket[string, line])
-		pages := model.NewCollection[denorm.BucketDoc[string, line], string]("pages")
+	"bucket.Bucket": func(x model.Technique) []life {
+		b := x.(*bucket.Bucket[string, line])
+		pages := model.NewCollection[bucket.Doc[string, line], string]("pages")
 		return []life{{"the key", []operation{
 			changed("append", b.Append("a", line{ID: "o1"})),
 			written("delete pages", pages.Delete("a#0000000000"), pages.Delete("a#0000000001")),
 			changed("append another", b.Append("a", line{ID: "o2"})), changed("append a third", b.Append("a", line{ID: "o3"})),
 		}}}
 	},
-	"denorm.Counter": func(x model.Technique) []life {
+	"counter.Counter": func(x model.Technique) []life {
 		s := model.NewStore(model.New("lives", x), comments)
 		votes := bson.D{e("votes", int64(50))}
 		return []life{{"child", []operation{
@@ -104,19 +114,19 @@ var livesOf = map[string]func(model.Technique) []life{
 			acted("delete", s.Delete("c4"), token(103)),
 		}}}
 	},
-	"denorm.EventLog": func(x model.Technique) []life {
-		l := x.(*denorm.EventLog[string, line, line])
+	"eventlog.EventLog": func(x model.Technique) []life {
+		l := x.(*eventlog.EventLog[string, line, line])
 		add := func(name string, n int64) operation {
 			return changed(name,
-				l.Decide("a", noon, token(int(100+n)), func(denorm.EventState[string, line]) ([]line, error) {
+				l.Decide("a", noon, token(int(100+n)), func(eventlog.State[string, line]) ([]line, error) {
 					return []line{{N: n}}, nil
 				}))
 		}
 		return []life{{"the events", []operation{add("first", 1), add("second", 2), add("third", 3)}}}
 	},
-	"denorm.History": func(x model.Technique) []life {
-		h := x.(*denorm.History[post, string])
-		by := denorm.Revised{At: noon, By: "bob"}
+	"history.History": func(x model.Technique) []life {
+		h := x.(*history.History[post, string])
+		by := history.Revised{At: noon, By: "bob"}
 		lives := func(id string) []operation {
 			p := newPost(id)
 			return []operation{
@@ -128,24 +138,24 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 		return []life{{"p1", lives("p1")}, {"p2", lives("p2")}, {"p7", lives("p7")[1:4]}}
 	},
-	"denorm.Inbox": func(x model.Technique) []life {
-		in := x.(*denorm.Inbox[post, string])
+	"inbox.Inbox": func(x model.Technique) []life {
+		in := x.(*inbox.Inbox[post, string])
 		p := newPost("p9")
 		return append(plainLives(x), life{
 			of:  "new post",
 			ops: []operation{written("insert", in.Insert(p, line{ID: "e7"}, token(101))), written("delete", posts.Delete("p9"))},
 		})
 	},
-	"denorm.Numbered": func(x model.Technique) []life {
-		n := x.(*denorm.Numbered[numberedDoc, string])
+	"numbered.Numbered": func(x model.Technique) []life {
+		n := x.(*numbered.Numbered[numberedDoc, string])
 		docs := model.NewCollection[numberedDoc, string]("numbered")
 		return []life{{"the document", []operation{
 			written("delete", docs.Delete("a")), written("insert", n.Insert(numberedDoc{ID: "a", Lines: []line{{ID: "o1"}}})),
 			changed("append", n.Append("a", line{ID: "o2"})),
 		}}}
 	},
-	"denorm.Outlier": func(x model.Technique) []life {
-		o := x.(*denorm.Outlier[post, string, line])
+	"outlier.Outlier": func(x model.Technique) []life {
+		o := x.(*outlier.Outlier[post, string, line])
 		lives := func(id string) []operation {
 			return []operation{
 				planned("delete", o.Delete(id)), written("insert", posts.Insert(newPost(id))),
@@ -155,16 +165,16 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 		return []life{{"a new owner of p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
 	},
-	"denorm.Slots": func(x model.Technique) []life {
-		s := x.(*denorm.Slots[string])
+	"slots.Slots": func(x model.Technique) []life {
+		s := x.(*slots.Slots[string])
 		return []life{{"the slots", []operation{
 			changed("add", s.Add("a", 5, token(101))), changed("grow", s.Resize("a", 8)), changed("shrink", s.Resize("a", 1)),
 			changed("take", s.Take("a", 1, token(102))),
 			changed("grow again", s.Resize("a", 2)),
 		}}}
 	},
-	"denorm.SubsetPages": func(x model.Technique) []life {
-		s, store := x.(*denorm.SubsetPages[post, string, line]), model.NewStore(model.New("lives", x), posts)
+	"subsetpages.SubsetPages": func(x model.Technique) []life {
+		s, store := x.(*subsetpages.SubsetPages[post, string, line]), model.NewStore(model.New("lives", x), posts)
 		lives := func(id string) []operation {
 			return []operation{
 				acted("delete", store.Delete(id), token(101)), written("insert", posts.Insert(newPost(id))),
@@ -175,8 +185,8 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 		return []life{{"a new p1", lives("p1")[:2]}, {"p1", lives("p1")}, {"p2", lives("p2")}}
 	},
-	"denorm.Rollup": func(x model.Technique) []life {
-		r, store := x.(*denorm.Rollup[comment, string, struct{}, int64]), model.NewStore(model.New("lives", x), comments)
+	"rollup.Rollup": func(x model.Technique) []life {
+		r, store := x.(*rollup.Rollup[comment, string, struct{}, int64]), model.NewStore(model.New("lives", x), comments)
 		c := newComment("c10")
 		return []life{{"event", []operation{
 			changed("insert", store.Insert(c)), job("roll", r.Roll()), written("delete", comments.Delete("c10")),
@@ -190,7 +200,7 @@ var livesOf = map[string]func(model.Technique) []life{
 				},
 			}}
 	},
-	"denorm.Subset": func(x model.Technique) []life {
+	"subset.Subset": func(x model.Technique) []life {
 		s := model.NewStore(model.New("lives", x), comments)
 		slug := bson.D{e("slug", "q")}
 		lives := func(id string) []operation {
@@ -203,21 +213,21 @@ var livesOf = map[string]func(model.Technique) []life{
 			acted("insert", s.Insert(newComment("c6")), token(101)), acted("delete", s.Delete("c6"), token(102)),
 		}}}
 	},
-	"denorm.IndexTable": func(x model.Technique) []life {
+	"indextable.IndexTable": func(x model.Technique) []life {
 		return entryLives(x, "p4")
 	},
-	"denorm.Inverted": func(x model.Technique) []life {
+	"inverted.Inverted": func(x model.Technique) []life {
 		return entryLives(x, "p5")
 	},
-	"denorm.UniqueCount": func(x model.Technique) []life {
-		u := x.(*denorm.UniqueCount[string, string])
+	"uniquecount.UniqueCount": func(x model.Technique) []life {
+		u := x.(*uniquecount.UniqueCount[string, string])
 		return []life{{"the visit", []operation{
 			written("visit", u.Visit("a", "ann", noon)), written("expire", u.Expire(noon.Add(48*time.Hour))),
 			written("visit again", u.Visit("a", "ann", noon)),
 		}}}
 	},
-	"denorm.WideRow": func(x model.Technique) []life {
-		r := x.(*denorm.WideRow[user, string, post, string])
+	"widerow.WideRow": func(x model.Technique) []life {
+		r := x.(*widerow.WideRow[user, string, post, string])
 		return []life{{"link", []operation{
 			changed("link", r.Link("u1", "p1", noon.Add(time.Hour), token(101))), changed("unlink", r.Unlink("u1", "p1")),
 			changed("link again", r.Link("u1", "p1", noon.Add(2*time.Hour), token(102))),
@@ -242,8 +252,8 @@ var livesOf = map[string]func(model.Technique) []life{
 			changed("append another", s.Append("a", letter{})),
 		}}}
 	},
-	"relate.ChildRefs": func(x model.Technique) []life {
-		r := x.(*relate.ChildRefs[post, string, comment, string])
+	"childrefs.ChildRefs": func(x model.Technique) []life {
+		r := x.(*childrefs.ChildRefs[post, string, comment, string])
 		return []life{
 			{
 				of: "a listed child",
@@ -258,7 +268,7 @@ var livesOf = map[string]func(model.Technique) []life{
 			},
 		}
 	},
-	"relate.OnDelete": func(x model.Technique) []life {
+	"ondelete.OnDelete": func(x model.Technique) []life {
 		store := model.NewStore(model.New("deleting", x), posts)
 		again := func(id string) life {
 			return life{
@@ -268,7 +278,7 @@ var livesOf = map[string]func(model.Technique) []life{
 		}
 		return []life{again("p1"), again("p2")}
 	},
-	"relate.ManyToMany": func(x model.Technique) []life {
+	"twosided.ManyToMany": func(x model.Technique) []life {
 		store := model.NewStore(model.New("liked", x), users)
 		likes := func(name, id string, posts ...string) operation {
 			return changed(name, store.Set(id, bson.D{e("liked", append([]string{}, posts...))}))
@@ -278,7 +288,7 @@ var livesOf = map[string]func(model.Technique) []life{
 			{"a new link", []operation{likes("link", "u2", "p1"), likes("unlink", "u2"), likes("link again", "u2", "p1")}},
 		}
 	},
-	"relate.TwoWay": func(x model.Technique) []life {
+	"twosided.TwoWay": func(x model.Technique) []life {
 		store := model.NewStore(model.New("held", x), comments)
 		hold := func(name, id string, holder any) operation {
 			return changed(name, store.Set(id, bson.D{e("holder", holder)}))
@@ -295,7 +305,7 @@ var livesOf = map[string]func(model.Technique) []life{
 			{"an item", []operation{hold("assign", "c2", "u1"), hold("unassign", "c2", none)}},
 		}
 	},
-	"relate.JoinCollection": func(x model.Technique) []life {
+	"joincollection.JoinCollection": func(x model.Technique) []life {
 		store := model.NewStore(model.New("joined", x), comments)
 		pair := func(post, author string) bson.D { return bson.D{e("post", post), e("author", author)} }
 		c := comment{ID: "c2", Post: ptr("p1"), Author: ptr("u2"), Slug: "new", At: noon}

@@ -29,27 +29,27 @@ type trace struct {
 
 // traces are the operations that may, by technique and by operation. The docs of each say so.
 var traces = map[string]trace{
-	"denorm.Bucket": {
+	"bucket.Bucket": {
 		why: "only a program deletes documents of a bucket: the next append opens a document of another number",
 		odd: true,
 	},
-	"denorm.EventLog decide": {why: "a snapshot is stored or not", odd: true},
-	"denorm.Slots":           {why: "which slot has what depends on the sizes that an operation met", odd: true},
-	"denorm.WideRow": {
+	"eventlog.EventLog decide": {why: "a snapshot is stored or not", odd: true},
+	"slots.Slots":              {why: "which slot has what depends on the sizes that an operation met", odd: true},
+	"widerow.WideRow": {
 		why:   "operations on one link at the same time can leave missing or repeated columns",
 		found: true,
 	},
-	"denorm.IndexTable delete": {
+	"indextable.IndexTable delete": {
 		why:   "Delete takes the document as it was read: entries of later values stay",
 		found: true,
 	},
-	"denorm.Inverted delete": {
+	"inverted.Inverted delete": {
 		why:   "Delete takes the document as it was read: entries of later values stay",
 		found: true,
 	},
 	// an empty array or none
-	"denorm.SubsetPages append": {why: "a parent can be deleted before an append has returned", found: true, odd: true},
-	"denorm.SubsetPages delete": {why: "an append can run beside the deletion of its parent", found: true},
+	"subsetpages.SubsetPages append": {why: "a parent can be deleted before an append has returned", found: true, odd: true},
+	"subsetpages.SubsetPages delete": {why: "an append can run beside the deletion of its parent", found: true},
 	"paths.Tree": {
 		why:   "the insert of a writer that lost its lease can restore a deleted document: see model.Lease",
 		found: true, odd: true,
@@ -94,7 +94,7 @@ func TestLivesBetween(t *testing.T) {
 
 // oftenRun names the techniques of which the quick run has all lives.
 func oftenRun(name string) bool {
-	return strings.HasPrefix(name, "embed.Versioned") || strings.HasPrefix(name, "versioned ") || name == "denorm.Outlier"
+	return strings.HasPrefix(name, "embed.Versioned") || strings.HasPrefix(name, "versioned ") || name == "outlier.Outlier"
 }
 
 var plainly, withTx = ways[0], ways[1]

@@ -3,13 +3,20 @@ package compose
 import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/migrate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 func init() {
 	register(
-		fixture{name: "relate.JoinCollection", declare: func() (model.Technique, []operation) {
-			j := relate.NewJoinCollection(comments, "post", posts, "author", users, relate.JoinCollectionSpec{By: "at"})
+		fixture{name: "joincollection.JoinCollection", declare: func() (model.Technique, []operation) {
+			j := joincollection.New(comments, "post", posts, "author", users, joincollection.Spec{By: "at"})
 			store := model.NewStore(model.New("joined", j), comments)
 			return j, []operation{
 				changed("link", store.Insert(comment{ID: "c5", Post: ptr("p2"), Author: ptr("u2"), Slug: "w", At: noon})),
@@ -17,14 +24,14 @@ func init() {
 				changed("update", store.SetOne(bson.D{e("post", "p1"), e("author", "u2")}, bson.D{e("slug", "v")})),
 			}
 		}},
-		fixture{name: "relate.ParentRef", declare: func() (model.Technique, []operation) {
-			r := relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{By: "at"})
+		fixture{name: "parentref.ParentRef", declare: func() (model.Technique, []operation) {
+			r := parentref.New(comments, "post", posts, parentref.Spec{By: "at"})
 			return r, []operation{
 				written("move all", r.MoveAll("p1", "p3")),
 			}
 		}},
-		fixture{name: "relate.ChildRefs", declare: func() (model.Technique, []operation) {
-			r := relate.NewChildRefs(posts, "listed", comments)
+		fixture{name: "childrefs.ChildRefs", declare: func() (model.Technique, []operation) {
+			r := childrefs.New(posts, "listed", comments)
 			return r, []operation{
 				written("add", r.Add("p1", "c3")),
 				written("remove", r.Remove("p1", "c1")),
@@ -33,9 +40,9 @@ func init() {
 			}
 		}},
 		fixture{
-			name: "relate.TwoWay", volatile: []string{"users._u", "comments._c"},
+			name: "twosided.TwoWay", volatile: []string{"users._u", "comments._c"},
 			declare: func() (model.Technique, []operation) {
-				r := relate.NewTwoWay(users, "held", comments, "holder", relate.TwoWaySpec{})
+				r := twosided.NewTwoWay(users, "held", comments, "holder", twosided.TwoWaySpec{})
 				store := model.NewStore(model.New("held", r), comments)
 				hold := func(id, holder string) model.ChangeOf[model.Stored[comment]] {
 					return store.Set(id, bson.D{e("holder", holder)})
@@ -48,10 +55,10 @@ func init() {
 			},
 		},
 		fixture{
-			name:     "relate.ManyToMany",
+			name:     "twosided.ManyToMany",
 			volatile: []string{"users._u", "posts._m", "posts_rows._m", "posts_archive._m"},
 			declare: func() (model.Technique, []operation) {
-				r := relate.NewManyToMany(users, "liked", posts, "likedBy", relate.ManyToManySpec{})
+				r := twosided.NewManyToMany(users, "liked", posts, "likedBy", twosided.ManyToManySpec{})
 				store := model.NewStore(model.New("liked", r), users)
 				return r, []operation{
 					changed("link", store.Set("u2", bson.D{e("liked", []string{"p1"})})),
@@ -59,31 +66,31 @@ func init() {
 				}
 			},
 		},
-		fixture{name: "relate.Dangling", declare: func() (model.Technique, []operation) {
-			return relate.NewDangling(comments, "author", users, relate.DanglingSpec{Repair: relate.DetachIDs}), []operation{
+		fixture{name: "dangling.Dangling", declare: func() (model.Technique, []operation) {
+			return dangling.New(comments, "author", users, dangling.Spec{Repair: dangling.DetachIDs}), []operation{
 				written("somebody deletes a user", users.Delete("u2")),
 			}
 		}},
-		fixture{name: "relate.OnDelete", declare: func() (model.Technique, []operation) {
-			d := relate.NewOnDelete(posts, relate.OnDeleteSpec{
-				Cascade: []relate.Referrer{relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{By: "at"})},
+		fixture{name: "ondelete.OnDelete", declare: func() (model.Technique, []operation) {
+			d := ondelete.New(posts, ondelete.Spec{
+				Cascade: []relate.Referrer{parentref.New(comments, "post", posts, parentref.Spec{By: "at"})},
 			})
 			return d, []operation{job("delete", model.NewStore(model.New("deleting", d), posts).DeleteJob("p2"))}
 		}},
-		fixture{name: "relate.Migration that inverts", unscoped: true, declare: func() (model.Technique, []operation) {
-			return migration(relate.NewInvert(posts, "turned", comments, "turnedTo", relate.InvertSpec{}))
+		fixture{name: "migrate.Migration that inverts", unscoped: true, declare: func() (model.Technique, []operation) {
+			return migration(migrate.NewInvert(posts, "turned", comments, "turnedTo", migrate.InvertSpec{}))
 		}},
-		fixture{name: "relate.Migration that extracts", unscoped: true, declare: func() (model.Technique, []operation) {
+		fixture{name: "migrate.Migration that extracts", unscoped: true, declare: func() (model.Technique, []operation) {
 			drafts := model.NewCollection[draft, string]("drafts")
-			return migration(relate.NewExtract(posts, "drafts", drafts,
-				relate.ExtractSpec[string, string]{Key: "id", Parent: "post"}))
+			return migration(migrate.NewExtract(posts, "drafts", drafts,
+				migrate.ExtractSpec[string, string]{Key: "id", Parent: "post"}))
 		}},
-		fixture{name: "relate.Migration that absorbs", unscoped: true, declare: func() (model.Technique, []operation) {
-			return migration(relate.NewAbsorb(users, "homes", addresses, relate.AbsorbSpec{Parent: "user"}))
+		fixture{name: "migrate.Migration that absorbs", unscoped: true, declare: func() (model.Technique, []operation) {
+			return migration(migrate.NewAbsorb(users, "homes", addresses, migrate.AbsorbSpec{Parent: "user"}))
 		}},
 	)
 }
 
-func migration(m *relate.Migration) (model.Technique, []operation) {
+func migration(m *migrate.Migration) (model.Technique, []operation) {
 	return m, []operation{job("copy", m.Copy()), job("copy and drop", m.Copy(), m.Drop())}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/indextable"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
@@ -27,7 +27,7 @@ func TestUniqueAcrossShards(t *testing.T) {
 	tenancy.Differs(t, "the cluster is the engine's")
 	ctx := t.Context()
 	members := model.NewCollection[member, int32]("members")
-	emails := denorm.NewIndexTable(members, "email", "members_email", denorm.IndexTableSpec{Unique: true})
+	emails := indextable.New(members, "email", "members_email", indextable.Spec{Unique: true})
 	byRegion := keys.NewShard(members, bson.D{e("region", 1)}, keys.ShardSpec{Moves: true})
 	byEmail := keys.NewShard(model.NewCollection[bson.D, any]("members_email"),
 		bson.D{e("_id", "hashed")}, keys.ShardSpec{})

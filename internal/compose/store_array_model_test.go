@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -57,16 +57,16 @@ var arrayModels = machine[*memoryOfCarts]{
 	name: "arrays",
 	base: []model.Technique{model.Entity(cartMakers), model.Entity(carts)},
 	picks: []pick{
-		{`NewCopy(makers, carts, {KeyPath: "rows.maker", name → rows.name})`,
-			denorm.NewCopy(cartMakers, carts, copyTo("rows.maker", "name", "rows.name"))},
-		{`NewCopy(makers, carts, {KeyPath: "rows.maker", title → rows.title, Version: version → rows.version})`,
-			denorm.NewCopy(cartMakers, carts, denorm.CopySpec{
+		{`copies.New(makers, carts, {KeyPath: "rows.maker", name → rows.name})`,
+			copies.New(cartMakers, carts, copyTo("rows.maker", "name", "rows.name"))},
+		{`copies.New(makers, carts, {KeyPath: "rows.maker", title → rows.title, Version: version → rows.version})`,
+			copies.New(cartMakers, carts, copies.Spec{
 				KeyPath: "rows.maker", Fields: fieldPairs("title", "rows.title"), Version: "version", VersionTo: "rows.version",
 			})},
-		{`NewCopy(makers, carts, {Listed: "carts", label → shown})`,
-			denorm.NewCopy(cartMakers, carts, denorm.CopySpec{Listed: "carts", Fields: fieldPairs("label", "shown")})},
-		{`NewCopy(makers, carts, {KeyPath: "groups.rows.maker", name → groups.rows.name})`,
-			denorm.NewCopy(cartMakers, carts, copyTo("groups.rows.maker", "name", "groups.rows.name"))},
+		{`copies.New(makers, carts, {Listed: "carts", label → shown})`,
+			copies.New(cartMakers, carts, copies.Spec{Listed: "carts", Fields: fieldPairs("label", "shown")})},
+		{`copies.New(makers, carts, {KeyPath: "groups.rows.maker", name → groups.rows.name})`,
+			copies.New(cartMakers, carts, copyTo("groups.rows.maker", "name", "groups.rows.name"))},
 	},
 	begin: func(w *world) *memoryOfCarts {
 		return &memoryOfCarts{

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/geohash"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -33,7 +34,7 @@ func (m *derivedMemory) put(token bson.ObjectID, doc derivedDoc, update bool) er
 	m.derive(&doc)
 	doc.Mark = was.Mark
 	if m.has[hasRollup] && !update {
-		doc.Mark = &denorm.RollupMark{}
+		doc.Mark = &rollup.Mark{}
 	}
 	if m.has[hasVersion] {
 		doc.Version = was.Version
@@ -105,7 +106,7 @@ func (m *derivedMemory) publish(token bson.ObjectID, was derivedDoc, doc *derive
 		return model.ErrFull
 	}
 	doc.Box.Events = append(slices.Clip(was.Box.Events),
-		denorm.OutgoingEvent[derivedEvent]{ID: token, At: token.Timestamp(), Body: event})
+		outbox.Event[derivedEvent]{ID: token, At: token.Timestamp(), Body: event})
 	return nil
 }
 

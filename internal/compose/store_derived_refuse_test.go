@@ -4,7 +4,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/normalized"
+	"github.com/docmodel/docmodel/denorm/numbered"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
@@ -74,8 +75,8 @@ func TestStoreDerivedRefuses(t *testing.T) {
 
 // Techniques that can't take part name their methods.
 func TestStoreDerivedDeclarations(t *testing.T) {
-	numbered := denorm.NewNumbered(derivedDocs, "tags", denorm.NumberedSpec{Max: 3})
-	normalized := denorm.NewNormalized(derivedDocs, "rows", denorm.Part{Path: "tags", Into: "tagRows"})
+	numbered := numbered.New(derivedDocs, "tags", numbered.Spec{Max: 3})
+	normalized := normalized.New(derivedDocs, "rows", normalized.Part{Path: "tags", Into: "tagRows"})
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("numbered fields", func() { storeWith(numbered) },
 			"Numbered", "NewStore of derived", "Numbered.Insert"),

@@ -7,6 +7,12 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/attributes"
+	"github.com/docmodel/docmodel/denorm/columns"
+	"github.com/docmodel/docmodel/denorm/inverted"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/proximity"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/geohash/geofield"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
@@ -31,8 +37,8 @@ type (
 		Attrs   []derivedAttr                 `bson:"attrs,omitempty"`
 		Day     string                        `bson:"day,omitempty"`
 		Version int64                         `bson:"version,omitempty"`
-		Box     denorm.Outgoing[derivedEvent] `bson:"box,omitempty"`
-		Mark    *denorm.RollupMark            `bson:"mark,omitempty"`
+		Box     outbox.Outgoing[derivedEvent] `bson:"box,omitempty"`
+		Mark    *rollup.Mark                  `bson:"mark,omitempty"`
 	}
 	derivedAttr struct {
 		K string `bson:"k"`
@@ -42,7 +48,7 @@ type (
 		Was string `bson:"was"`
 		Now string `bson:"now"`
 	}
-	derivedBin = denorm.RollupDoc[int64, int64]
+	derivedBin = rollup.Doc[int64, int64]
 )
 
 var (
@@ -54,18 +60,18 @@ var (
 			"seen", "tags", "tagText", "attrs", "key", "place", "day", "box", "mark", "at", "state", "user", "size",
 		},
 	})
-	derivedText    = denorm.NewProximity(derivedDocs, "tags", denorm.ProximitySpec{Text: "tagText"})
+	derivedText    = proximity.New(derivedDocs, "tags", proximity.Spec{Text: "tagText"})
 	derivedField   = geofield.NewField(derivedDocs, "place", "key", geofield.FieldSpec{})
-	derivedAttrs   = denorm.NewAttributes(derivedDocs, "attrs", denorm.AttributesSpec{})
+	derivedAttrs   = attributes.New(derivedDocs, "attrs", attributes.Spec{})
 	derivedSpread  = keys.NewSpread(derivedDocs, "day", keys.SpreadSpec{Parts: 5, By: "title"})
-	derivedColumns = denorm.NewColumns(derivedDocs, "flat", denorm.ColumnsSpec{})
-	derivedOutbox  = denorm.NewOutbox[derivedEvent](derivedDocs, "box", denorm.OutboxSpec{Max: 3}).
+	derivedColumns = columns.New(derivedDocs, "flat", columns.Spec{})
+	derivedOutbox  = outbox.New[derivedEvent](derivedDocs, "box", outbox.Spec{Max: 3}).
 			PublishChanges(derivedEventOf)
-	derivedRollup = denorm.NewRollup(derivedDocs, derivedBins, denorm.RollupSpec{
+	derivedRollup = rollup.New(derivedDocs, derivedBins, rollup.Spec{
 		Time: "at", By: []string{"user"}, Sums: []string{"size"},
 		Bins: []denorm.Period{denorm.Hourly, denorm.Daily}, Mark: "mark",
 	})
-	derivedInverted = denorm.NewInverted(derivedDocs, "by", "state", "tags")
+	derivedInverted = inverted.New(derivedDocs, "by", "state", "tags")
 )
 
 // derivedEventOf returns the event of a new title. A document with the title z publishes its deletion, which isn't

@@ -5,9 +5,15 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/indextable"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 )
 
 // Models of techniques whose reactions write other documents.
@@ -37,9 +43,9 @@ var (
 	linkedAuthors = model.NewCollection[linkedAuthor, int64]("authors")
 	linkedBooks   = model.NewCollectionWith[linkedBook, int64]("books", model.CollectionOptions{StoreField: "kept"})
 	linkedLoans   = model.NewCollection[linkedLoan, int64]("loans")
-	bookAuthor    = relate.NewParentRef(linkedBooks, "author", linkedAuthors, relate.ParentRefSpec{MustExist: true})
-	bookFans      = relate.NewChildRefs(linkedBooks, "fans", linkedAuthors)
-	authorFavs    = relate.NewChildRefs(linkedAuthors, "favs", linkedBooks)
+	bookAuthor    = parentref.New(linkedBooks, "author", linkedAuthors, parentref.Spec{MustExist: true})
+	bookFans      = childrefs.New(linkedBooks, "fans", linkedAuthors)
+	authorFavs    = childrefs.New(linkedAuthors, "favs", linkedBooks)
 )
 
 const (
@@ -61,29 +67,29 @@ var linkedModels = machine[*linkedMemory]{
 	name: "linked",
 	base: []model.Technique{model.Entity(linkedAuthors), model.Entity(linkedBooks), model.Entity(linkedLoans)},
 	picks: []pick{
-		{`NewIndexTable(books, "isbn", {Unique: true})`,
-			denorm.NewIndexTable(linkedBooks, "isbn", "isbns", denorm.IndexTableSpec{Unique: true})},
-		{`NewIndexTable(books, "tags", {Copies: title})`,
-			denorm.NewIndexTable(linkedBooks, "tags", "tagged", denorm.IndexTableSpec{Copies: []string{"title"}})},
-		{`NewCounter(books, "author", authors, {Count: "books"})`,
-			denorm.NewCounter(linkedBooks, "author", linkedAuthors, denorm.CounterSpec{Count: "books"})},
-		{`NewParentRef(books, "author", authors, {MustExist: true})`, bookAuthor},
-		{`NewJoinCollection(loans, "a", authors, "b", books)`,
-			relate.NewJoinCollection(linkedLoans, "a", linkedAuthors, "b", linkedBooks, relate.JoinCollectionSpec{})},
-		{`NewManyToMany(authors, "favs", books, "fans")`,
-			relate.NewManyToMany(linkedAuthors, "favs", linkedBooks, "fans", relate.ManyToManySpec{})},
-		{`NewTwoWay(authors, "favs", books, "author")`,
-			relate.NewTwoWay(linkedAuthors, "favs", linkedBooks, "author", relate.TwoWaySpec{})},
-		{`NewOnDelete(authors, {Cascade: books.author, Nullify: books.fans, authors.favs})`,
-			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+		{`indextable.New(books, "isbn", {Unique: true})`,
+			indextable.New(linkedBooks, "isbn", "isbns", indextable.Spec{Unique: true})},
+		{`indextable.New(books, "tags", {Copies: title})`,
+			indextable.New(linkedBooks, "tags", "tagged", indextable.Spec{Copies: []string{"title"}})},
+		{`counter.New(books, "author", authors, {Count: "books"})`,
+			counter.New(linkedBooks, "author", linkedAuthors, counter.Spec{Count: "books"})},
+		{`parentref.New(books, "author", authors, {MustExist: true})`, bookAuthor},
+		{`joincollection.New(loans, "a", authors, "b", books)`,
+			joincollection.New(linkedLoans, "a", linkedAuthors, "b", linkedBooks, joincollection.Spec{})},
+		{`twosided.NewManyToMany(authors, "favs", books, "fans")`,
+			twosided.NewManyToMany(linkedAuthors, "favs", linkedBooks, "fans", twosided.ManyToManySpec{})},
+		{`twosided.NewTwoWay(authors, "favs", books, "author")`,
+			twosided.NewTwoWay(linkedAuthors, "favs", linkedBooks, "author", twosided.TwoWaySpec{})},
+		{`ondelete.New(authors, {Cascade: books.author, Nullify: books.fans, authors.favs})`,
+			ondelete.New(linkedAuthors, ondelete.Spec{
 				Cascade: referrers(bookAuthor), Nullify: referrers(bookFans, authorFavs),
 			})},
-		{`NewOnDelete(authors, {Nullify: books.author, books.fans; Owns, Nullify: authors.favs})`,
-			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+		{`ondelete.New(authors, {Nullify: books.author, books.fans; Owns, Nullify: authors.favs})`,
+			ondelete.New(linkedAuthors, ondelete.Spec{
 				Nullify: referrers(bookAuthor, bookFans, authorFavs), Owns: referrers(authorFavs),
 			})},
-		{`NewOnDelete(authors, {Restrict: books.author, Cascade: books.fans})`,
-			relate.NewOnDelete(linkedAuthors, relate.OnDeleteSpec{
+		{`ondelete.New(authors, {Restrict: books.author, Cascade: books.fans})`,
+			ondelete.New(linkedAuthors, ondelete.Spec{
 				Restrict: referrers(bookAuthor), Cascade: referrers(bookFans),
 			})},
 	},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -53,7 +53,7 @@ func TestStoreLinkedPlain(t *testing.T) {
 func TestStoreOnDeleteRefuses(t *testing.T) {
 	for p, want := range map[int]func(err error) bool{
 		pickRestrict: func(err error) bool {
-			var restricted *relate.RestrictError
+			var restricted *ondelete.RestrictError
 			return errors.As(err, &restricted) && len(restricted.Refs) == 10 && restricted.More
 		},
 		pickCascade: func(err error) bool {

@@ -7,9 +7,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -59,38 +60,40 @@ const (
 	pickParent
 )
 
-func copyTo(key, from, to string) denorm.CopySpec {
-	return denorm.CopySpec{KeyPath: key, Fields: fieldPairs(from, to)}
+func copyTo(key, from, to string) copies.Spec {
+	return copies.Spec{KeyPath: key, Fields: fieldPairs(from, to)}
 }
 
-func fieldPairs(from, to string) []denorm.Field { return []denorm.Field{{From: from, To: to}} }
+func fieldPairs(from, to string) []copies.Field { return []copies.Field{{From: from, To: to}} }
+
+func countedFields(from, to string) []counter.Field { return []counter.Field{{From: from, To: to}} }
 
 var countedModels = machine[*memoryOfItems]{
 	name: "counted",
 	base: []model.Technique{model.Entity(storeOwners), model.Entity(storeItems)},
 	picks: []pick{
-		{`NewCopy(owners, items, {KeyPath: "owner", name → ownerName})`,
-			denorm.NewCopy(storeOwners, storeItems, copyTo("owner", "name", "ownerName"))},
-		{`NewCopy(owners, items, {KeyPath: "owner", title → ownerTitle})`,
-			denorm.NewCopy(storeOwners, storeItems, copyTo("owner", "title", "ownerTitle"))},
-		{`NewCopy(owners, items, {KeyPath: "other", name → otherName})`,
-			denorm.NewCopy(storeOwners, storeItems, copyTo("other", "name", "otherName"))},
-		{`NewCopy(owners, items, {KeyPath: "other", title → otherTitle, Version: version → otherVersion})`,
-			denorm.NewCopy(storeOwners, storeItems, denorm.CopySpec{
+		{`copies.New(owners, items, {KeyPath: "owner", name → ownerName})`,
+			copies.New(storeOwners, storeItems, copyTo("owner", "name", "ownerName"))},
+		{`copies.New(owners, items, {KeyPath: "owner", title → ownerTitle})`,
+			copies.New(storeOwners, storeItems, copyTo("owner", "title", "ownerTitle"))},
+		{`copies.New(owners, items, {KeyPath: "other", name → otherName})`,
+			copies.New(storeOwners, storeItems, copyTo("other", "name", "otherName"))},
+		{`copies.New(owners, items, {KeyPath: "other", title → otherTitle, Version: version → otherVersion})`,
+			copies.New(storeOwners, storeItems, copies.Spec{
 				KeyPath: "other", Fields: fieldPairs("title", "otherTitle"),
 				Version: "version", VersionTo: "otherVersion",
 			})},
-		{`NewCounter(items, "owner", owners, {Count: "n.items", Sums, Mins, Maxs of price})`,
-			denorm.NewCounter(storeItems, "owner", storeOwners, denorm.CounterSpec{
-				Count: "n.items", Sums: fieldPairs("price", "n.sum"),
-				Mins: fieldPairs("price", "n.min"), Maxs: fieldPairs("price", "n.max"),
+		{`counter.New(items, "owner", owners, {Count: "n.items", Sums, Mins, Maxs of price})`,
+			counter.New(storeItems, "owner", storeOwners, counter.Spec{
+				Count: "n.items", Sums: countedFields("price", "n.sum"),
+				Mins: countedFields("price", "n.min"), Maxs: countedFields("price", "n.max"),
 			})},
-		{`NewCounter(items, "other", owners, {Count: "on", Where: {on: true}})`,
-			denorm.NewCounter(storeItems, "other", storeOwners, denorm.CounterSpec{
+		{`counter.New(items, "other", owners, {Count: "on", Where: {on: true}})`,
+			counter.New(storeItems, "other", storeOwners, counter.Spec{
 				Count: "on", Where: bson.D{{Key: "on", Value: true}},
 			})},
-		{`NewParentRef(items, "owner", owners, {MustExist: true})`,
-			relate.NewParentRef(storeItems, "owner", storeOwners, relate.ParentRefSpec{MustExist: true})},
+		{`parentref.New(items, "owner", owners, {MustExist: true})`,
+			parentref.New(storeItems, "owner", storeOwners, parentref.Spec{MustExist: true})},
 	},
 	begin: func(w *world) *memoryOfItems {
 		return &memoryOfItems{

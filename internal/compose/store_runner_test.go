@@ -12,7 +12,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -301,7 +301,7 @@ func (k machine[M]) runModels(t *testing.T, models int) {
 	})
 }
 
-// errRefused and errRestricted are the memory's errors for a *model.ValueError and a *relate.RestrictError.
+// errRefused and errRestricted are the memory's errors for a *model.ValueError and a *ondelete.RestrictError.
 var errRefused, errRestricted = errors.New("refused"), errors.New("restricted")
 
 var errorKinds = []struct {
@@ -314,7 +314,7 @@ var errorKinds = []struct {
 	{model.ErrStale, func(got error) bool { return errors.Is(got, model.ErrStale) }},
 	{errRefused, func(got error) bool { return errors.As(got, new(*model.ValueError)) }},
 	{errGuarded, func(got error) bool { return errors.Is(got, errGuarded) }},
-	{errRestricted, func(got error) bool { return errors.As(got, new(*relate.RestrictError)) }},
+	{errRestricted, func(got error) bool { return errors.As(got, new(*ondelete.RestrictError)) }},
 }
 
 // sameError compares errors. want can join several errors, of which a store returns one. An insert of a document that

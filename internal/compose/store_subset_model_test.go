@@ -9,10 +9,13 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -60,36 +63,36 @@ const (
 )
 
 var (
-	noteAuthor = relate.NewParentRef(subNotes, "author", subAuthors, relate.ParentRefSpec{})
-	notePost   = relate.NewParentRef(subNotes, "post", subPosts, relate.ParentRefSpec{})
+	noteAuthor = parentref.New(subNotes, "author", subAuthors, parentref.Spec{})
+	notePost   = parentref.New(subNotes, "post", subPosts, parentref.Spec{})
 )
 
 var noteModels = machine[*subMemory]{
 	name: "notes",
 	base: []model.Technique{model.Entity(subPosts), model.Entity(subNotes), model.Entity(subAuthors)},
 	picks: []pick{
-		{`NewSubset(notes, "post", posts, "recent", {Max: 2, By: {time: -1}, Fields: author, text})`,
-			denorm.NewSubset(subNotes, "post", subPosts, "recent", denorm.SubsetSpec{
+		{`subset.New(notes, "post", posts, "recent", {Max: 2, By: {time: -1}, Fields: author, text})`,
+			subset.New(subNotes, "post", subPosts, "recent", subset.Spec{
 				Max: 2, By: bson.D{{Key: "time", Value: -1}}, Fields: []string{"author", "text"},
 			})},
-		{`NewSubset(notes, "post", posts, "first", {Max: 1, By: {text: 1, time: 1}})`,
-			denorm.NewSubset(subNotes, "post", subPosts, "first", denorm.SubsetSpec{
+		{`subset.New(notes, "post", posts, "first", {Max: 1, By: {text: 1, time: 1}})`,
+			subset.New(subNotes, "post", subPosts, "first", subset.Spec{
 				Max: 1, By: bson.D{{Key: "text", Value: 1}, {Key: "time", Value: 1}},
 			})},
-		{`NewCounter(notes, "post", posts, {Count: "n"})`,
-			denorm.NewCounter(subNotes, "post", subPosts, denorm.CounterSpec{Count: "n"})},
-		{`NewParentRef(notes, "post", posts, {MustExist: true})`,
-			relate.NewParentRef(subNotes, "post", subPosts, relate.ParentRefSpec{MustExist: true})},
-		{`NewTwoWay(posts, "notes", notes, "post")`,
-			relate.NewTwoWay(subPosts, "notes", subNotes, "post", relate.TwoWaySpec{})},
-		{`NewOnDelete(authors, {Cascade: notes.author})`,
-			relate.NewOnDelete(subAuthors, relate.OnDeleteSpec{Cascade: referrers(noteAuthor)})},
-		{`NewOnDelete(authors, {Nullify: notes.author})`,
-			relate.NewOnDelete(subAuthors, relate.OnDeleteSpec{Nullify: referrers(noteAuthor)})},
-		{`NewOnDelete(posts, {Cascade: notes.post})`,
-			relate.NewOnDelete(subPosts, relate.OnDeleteSpec{Cascade: referrers(notePost)})},
-		{`NewOnDelete(posts, {Nullify: notes.post})`,
-			relate.NewOnDelete(subPosts, relate.OnDeleteSpec{Nullify: referrers(notePost)})},
+		{`counter.New(notes, "post", posts, {Count: "n"})`,
+			counter.New(subNotes, "post", subPosts, counter.Spec{Count: "n"})},
+		{`parentref.New(notes, "post", posts, {MustExist: true})`,
+			parentref.New(subNotes, "post", subPosts, parentref.Spec{MustExist: true})},
+		{`twosided.NewTwoWay(posts, "notes", notes, "post")`,
+			twosided.NewTwoWay(subPosts, "notes", subNotes, "post", twosided.TwoWaySpec{})},
+		{`ondelete.New(authors, {Cascade: notes.author})`,
+			ondelete.New(subAuthors, ondelete.Spec{Cascade: referrers(noteAuthor)})},
+		{`ondelete.New(authors, {Nullify: notes.author})`,
+			ondelete.New(subAuthors, ondelete.Spec{Nullify: referrers(noteAuthor)})},
+		{`ondelete.New(posts, {Cascade: notes.post})`,
+			ondelete.New(subPosts, ondelete.Spec{Cascade: referrers(notePost)})},
+		{`ondelete.New(posts, {Nullify: notes.post})`,
+			ondelete.New(subPosts, ondelete.Spec{Nullify: referrers(notePost)})},
 	},
 	isValid: func(has picked) bool { // a deletion of a post leaves no note of the post
 		one := func(list ...bool) bool {

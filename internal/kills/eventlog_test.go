@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/eventlog"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -30,10 +30,10 @@ func foldNotes(s notes, e noted) (notes, error) {
 	return s, nil
 }
 
-var journal = denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, noted], string]("journal"),
-	denorm.EventLogSpec[string, noted, notes]{
+var journal = eventlog.New(model.NewCollection[eventlog.Commit[string, noted], string]("journal"),
+	eventlog.Spec[string, noted, notes]{
 		Fold:      foldNotes,
-		Snapshots: model.NewCollection[denorm.EventState[string, notes], string]("journal_states"), Every: 10,
+		Snapshots: model.NewCollection[eventlog.State[string, notes], string]("journal_states"), Every: 10,
 	})
 
 // All writers append to one log, each two events at a time.
@@ -42,7 +42,7 @@ func init() {
 		name: "event log", technique: journal,
 		begin: func(context.Context, *mongo.Database) error { return nil },
 		do: func(ctx context.Context, db *mongo.Database, o op) error {
-			_, err := journal.Decide("j", noon, o.token, func(denorm.EventState[string, notes]) ([]noted, error) {
+			_, err := journal.Decide("j", noon, o.token, func(eventlog.State[string, notes]) ([]noted, error) {
 				return []noted{{o.writer, 2*o.n + 1}, {o.writer, 2*o.n + 2}}, nil
 			}).Run(ctx, db)
 			return err

@@ -4,25 +4,25 @@ import (
 	"context"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/history"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 type page struct {
-	ID      string          `bson:"_id"`
-	N       int64           `bson:"n"`
-	Version int64           `bson:"version"`
-	Revised *denorm.Revised `bson:"revised,omitempty"`
+	ID      string           `bson:"_id"`
+	N       int64            `bson:"n"`
+	Version int64            `bson:"version"`
+	Revised *history.Revised `bson:"revised,omitempty"`
 }
 
 var (
 	pages    = model.NewCollection[page, string]("pages")
-	versions = denorm.NewHistory(pages,
-		model.NewCollection[denorm.Revision[page, string], denorm.RevisionID[string]]("pages_revisions"),
-		denorm.HistorySpec{})
-	by = denorm.Revised{At: noon, By: "writer"}
+	versions = history.New(pages,
+		model.NewCollection[history.Revision[page, string], history.RevisionID[string]]("pages_revisions"),
+		history.Spec{})
+	by = history.Revised{At: noon, By: "writer"}
 )
 
 // All writers add to one page, which keeps each version.

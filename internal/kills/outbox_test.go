@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/inbox"
+	"github.com/docmodel/docmodel/denorm/outbox"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -16,32 +17,32 @@ type (
 	source struct {
 		ID     int                          `bson:"_id"`
 		N      int64                        `bson:"n"`
-		Done   []denorm.Receipt             `bson:"done,omitempty"`
-		Outbox denorm.Outgoing[sourceEvent] `bson:"outbox,omitempty"`
+		Done   []inbox.Receipt              `bson:"done,omitempty"`
+		Outbox outbox.Outgoing[sourceEvent] `bson:"outbox,omitempty"`
 	}
 	sourceEvent struct {
 		Writer int   `bson:"writer"`
 		N      int64 `bson:"n"`
 	}
 	target struct {
-		ID   int              `bson:"_id"`
-		Seen []int64          `bson:"seen,omitempty"`
-		Done []denorm.Receipt `bson:"done,omitempty"`
+		ID   int             `bson:"_id"`
+		Seen []int64         `bson:"seen,omitempty"`
+		Done []inbox.Receipt `bson:"done,omitempty"`
 	}
 )
 
 var (
 	sources  = model.NewCollection[source, int]("sources")
 	targets  = model.NewCollection[target, int]("targets")
-	acted    = denorm.NewInbox(sources, "done", denorm.InboxSpec{})
-	told     = denorm.NewOutbox[sourceEvent](sources, "outbox", denorm.OutboxSpec{Max: 10_000})
-	received = denorm.NewInbox(targets, "done", denorm.InboxSpec{Keep: 1000})
+	acted    = inbox.New(sources, "done", inbox.Spec{})
+	told     = outbox.New[sourceEvent](sources, "outbox", outbox.Spec{Max: 10_000})
+	received = inbox.New(targets, "done", inbox.Spec{Keep: 1000})
 )
 
 // relay hands the events of all sources to their targets.
-func relay(once bool) denorm.Relay {
-	spec := denorm.RelaySpec{Parts: 4, For: time.Second, Poll: 20 * time.Millisecond, Once: once}
-	return told.Relay("kills", spec, func(ctx context.Context, d denorm.Delivery[int, sourceEvent]) error {
+func relay(once bool) outbox.Relay {
+	spec := outbox.RelaySpec{Parts: 4, For: time.Second, Poll: 20 * time.Millisecond, Once: once}
+	return told.Relay("kills", spec, func(ctx context.Context, d outbox.Delivery[int, sourceEvent]) error {
 		db := ctx.Value(relayDB{}).(model.DB)
 		_, err := received.Handle(d.Key, bson.D{e("$push", bson.D{e("seen", d.Body.N)})}, d.Body, d.ID).Run(ctx, db)
 		return err

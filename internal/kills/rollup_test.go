@@ -7,22 +7,23 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/rollup"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 type measured struct {
-	ID   string             `bson:"_id"`
-	At   time.Time          `bson:"at"`
-	Of   string             `bson:"of"`
-	Size int64              `bson:"size"`
-	Mark *denorm.RollupMark `bson:"mark,omitempty"`
+	ID   string       `bson:"_id"`
+	At   time.Time    `bson:"at"`
+	Of   string       `bson:"of"`
+	Size int64        `bson:"size"`
+	Mark *rollup.Mark `bson:"mark,omitempty"`
 }
 
 var (
 	measures = model.NewCollection[measured, string]("measured")
-	totals   = denorm.NewRollup(measures,
-		model.NewCollection[denorm.RollupDoc[string, int64], string]("measured_totals"), denorm.RollupSpec{
+	totals   = rollup.New(measures,
+		model.NewCollection[rollup.Doc[string, int64], string]("measured_totals"), rollup.Spec{
 			Time: "at", By: []string{"of"}, Sums: []string{"size"},
 			Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark", Keep: 1000,
 		})

@@ -4,13 +4,13 @@ import (
 	"context"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/slots"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-var stock = denorm.NewSlots(model.NewCollection[denorm.SlotDoc[string], string]("stock"),
-	denorm.SlotsSpec{Slots: 4, Stock: true, Keep: 1000})
+var stock = slots.New(model.NewCollection[slots.Doc[string], string]("stock"),
+	slots.Spec{Slots: 4, Stock: true, Keep: 1000})
 
 // All writers add to one stock and take from it.
 func init() {

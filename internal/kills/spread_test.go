@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -34,9 +35,9 @@ var (
 	days     = keys.NewSpread(readings, "day", keys.SpreadSpec{Parts: 8, Was: []int{4}, By: "_id"})
 
 	stories = model.NewCollection[story, string]("stories")
-	remarks = denorm.NewBucket(model.NewCollection[denorm.BucketDoc[string, remark], string]("remarks"),
-		denorm.BucketSpec{Max: 10, ElementKey: "id"})
-	newest = denorm.NewSubsetPages(stories, "newest", remarks, denorm.SubsetPagesSpec{Max: 3, By: bson.D{e("n", -1)}})
+	remarks = bucket.New(model.NewCollection[bucket.Doc[string, remark], string]("remarks"),
+		bucket.Spec{Max: 10, ElementKey: "id"})
+	newest = subsetpages.New(stories, "newest", remarks, subsetpages.Spec{Max: 3, By: bson.D{e("n", -1)}})
 )
 
 // Writers of two declarations store readings of one day, and move what is in an old part.

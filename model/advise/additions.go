@@ -320,7 +320,7 @@ func (d *decision) expires() {
 		d.without("Child.Days", ruleExpiry, "",
 			"the server expires documents, not parts of them: remove old %s by $pull when the parent is written", d.Child.Name)
 	default:
-		d.without("Child.Days", ruleExpiry, "", "lists refer to %s: remove their ids first, by relate.OnDelete", d.Child.Name)
+		d.without("Child.Days", ruleExpiry, "", "lists refer to %s: remove their ids first, by ondelete.OnDelete", d.Child.Name)
 	}
 }
 

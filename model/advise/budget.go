@@ -16,13 +16,13 @@ import (
 const MaxNesting = 100
 
 // A Bound tells [NewBudget] the maximum size of the values at a path. 0 means unknown.
-// A Bound enforces nothing. To enforce a maximum, use [denorm.Bounded] or a validator.
+// A Bound enforces nothing. To enforce a maximum, use [bounded.Bounded] or a validator.
 //
 // The path "lines.text" is the field "text" in each element of "lines". The path
 // "prices.*.amount" is the field "amount" in each document of the map "prices". If the
 // elements of "grid" are arrays or maps, their path is "grid.*".
 //
-// [denorm.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
+// [bounded.Bounded]: https://pkg.go.dev/github.com/docmodel/docmodel/denorm#Bounded
 type Bound struct {
 	Path  string
 	Items int64 // maximum number of elements (slice) or entries (map)

@@ -13,12 +13,12 @@ type Choice uint32
 const (
 	Embed     Choice = 1 + iota // children in the parent: embed.Embedded, embed.One
 	Values                      // plain values in the parent's array
-	Outlier                     // Embed, and extra documents for long arrays: denorm.Outlier
-	ChildRefs                   // children's ids in the parent: relate.ChildRefs
-	ParentRef                   // the parent's id in each child: relate.ParentRef
-	TwoWay                      // ids on both sides: relate.TwoWay, relate.ManyToMany
-	Links                       // links in extra documents: relate.JoinCollection, denorm.WideRow
-	Bucket                      // many children in each document: denorm.Bucket
+	Outlier                     // Embed, and extra documents for long arrays: outlier.Outlier
+	ChildRefs                   // children's ids in the parent: childrefs.ChildRefs
+	ParentRef                   // the parent's id in each child: parentref.ParentRef
+	TwoWay                      // ids on both sides: twosided.TwoWay, twosided.ManyToMany
+	Links                       // links in extra documents: joincollection.JoinCollection, widerow.WideRow
+	Bucket                      // many children in each document: bucket.Bucket
 
 	DocumentTree     // a tree in one document: paths.DocumentTree
 	ParentTree       // the parent's id in each node: paths.NewParentTree
@@ -32,22 +32,22 @@ const (
 
 // Additions to a [Choice]'s structure.
 const (
-	Bounded        Choice = 1 << (4 + iota) // only the newest children: denorm.Bounded
-	Subset                                  // copies of the newest children in the parent: denorm.Subset
-	CopyIntoParent                          // copies of children's fields in the parent: denorm.Copy
-	CopyIntoChild                           // copies of the parent's fields in each child: denorm.Copy
-	Fold                                    // deletes parents; children keep copies: denorm.Copy.Fold
-	Counter                                 // the parent stores its children's total: denorm.Counter
-	CountInChild                            // each child stores its parents' total: denorm.Counter
-	Distinct                                // a count of distinct children: denorm.UniqueCount
-	Approximate                             // an estimated count with few writes: denorm.Approximate
-	Slots                                   // an exact total in several documents: denorm.Slots
+	Bounded        Choice = 1 << (4 + iota) // only the newest children: bounded.Bounded
+	Subset                                  // copies of the newest children in the parent: subset.Subset
+	CopyIntoParent                          // copies of children's fields in the parent: copies.Copy
+	CopyIntoChild                           // copies of the parent's fields in each child: copies.Copy
+	Fold                                    // deletes parents; children keep copies: copies.Copy.Fold
+	Counter                                 // the parent stores its children's total: counter.Counter
+	CountInChild                            // each child stores its parents' total: counter.Counter
+	Distinct                                // a count of distinct children: uniquecount.UniqueCount
+	Approximate                             // an estimated count with few writes: approximate.Approximate
+	Slots                                   // an exact total in several documents: slots.Slots
 	Kinds                                   // children with different fields: embed.Union, embed.Kinds
-	Versions                                // every version of a document: denorm.History
-	Log                                     // states computed from events: denorm.EventLog
-	Binned                                  // totals by hour, day and month: denorm.Rollup
+	Versions                                // every version of a document: history.History
+	Log                                     // states computed from events: eventlog.EventLog
+	Binned                                  // totals by hour, day and month: rollup.Rollup
 	SpreadKey                               // a parent's children on several shards: keys.Spread
-	Events                                  // messages to other systems for each change: denorm.Outbox
+	Events                                  // messages to other systems for each change: outbox.Outbox
 	Expiry                                  // deletion of old children: schema.Expiry
 )
 

@@ -53,7 +53,7 @@ type RunnerUp struct {
 //     fixed in number, the parent lists ids. If they are read by pages ([End].Page), they
 //     can be stored in buckets. In a many-to-many relation, one or both ends list ids, or
 //     each link is a document.
-//  6. Choose can add types, such as denorm.Copy.
+//  6. Choose can add types, such as copies.Copy.
 //
 // Cost: Choose sends nothing.
 func Choose(r Relation) Advice {
@@ -72,7 +72,7 @@ func Choose(r Relation) Advice {
 }
 
 // Types returns the names of the library's types that implement the choice:
-// "relate.ParentRef", "denorm.Copy".
+// "parentref.ParentRef", "copies.Copy".
 func (a Advice) Types() []string {
 	out := make([]string, len(a.Uses))
 	for i, u := range a.Uses {

@@ -101,10 +101,10 @@ func TestChooseMigration(t *testing.T) {
 		{posts, 0, ""},
 		{posts, advise.ParentRef, "keep"},
 		{posts, advise.ParentRef | advise.Counter, "keep, and give up a counter in the parent"},
-		{posts, advise.Embed, `relate.NewExtract(posts, "comments", comments, relate.ExtractSpec{…})`},
-		{posts, advise.ChildRefs, `relate.NewInvert(posts, "comments", comments, "post", relate.InvertSpec{})`},
+		{posts, advise.Embed, `migrate.NewExtract(posts, "comments", comments, migrate.ExtractSpec{…})`},
+		{posts, advise.ChildRefs, `migrate.NewInvert(posts, "comments", comments, "post", migrate.InvertSpec{})`},
 		{swapped, advise.ChildRefs, "keep"}, // each comment lists its post
-		{fewer, advise.ParentRef, `relate.NewAbsorb(posts, "comments", comments, relate.AbsorbSpec{…})`},
+		{fewer, advise.ParentRef, `migrate.NewAbsorb(posts, "comments", comments, migrate.AbsorbSpec{…})`},
 		{fewer, advise.Bucket, "a model.Job of your own"},
 		{tree(advise.Tree{Nodes: 5000, Below: 0.5}), advise.ParentTree, "paths.ConvertInto"},
 		{tree(advise.Tree{Nodes: 5000, Below: 0.5}), advise.DocumentTree, "paths.Extract"},

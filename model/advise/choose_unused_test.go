@@ -60,7 +60,7 @@ func inputsOf(e end, name string, child bool, a advise.Advice) []input {
 		},
 		{e.Kinds > 1, name + ".Kinds", child && c.Has(advise.Kinds), ""},
 		{e.Days > 0, name + ".Days", child && c.Has(advise.Expiry), ""},
-		{e.Ordered, name + ".Ordered", child && array || !child && slices.Contains(a.Types(), "relate.ManyToMany"), ""},
+		{e.Ordered, name + ".Ordered", child && array || !child && slices.Contains(a.Types(), "twosided.ManyToMany"), ""},
 	}
 }
 

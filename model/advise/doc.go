@@ -7,29 +7,29 @@
 // shows a case, the [Choice] and a type. Below the gap are additions to a Choice.
 //
 //	few children, read with their parent   [Embed]               embed.Embedded, embed.One
-//	few children kept, older ones deleted  [Embed]|[Bounded]     denorm.Bounded
+//	few children kept, older ones deleted  [Embed]|[Bounded]     bounded.Bounded
 //	plain values, such as tags             [Values]              an array with an index
-//	many children, but in few parents only [Outlier]             denorm.Outlier
-//	many children of one parent            [ParentRef]           relate.ParentRef
-//	many children, ordered or limited      [ChildRefs]           relate.ChildRefs
-//	shared children, queried from one end  [ChildRefs]           relate.ChildRefs
-//	shared, queried from both ends         [TwoWay]              relate.ManyToMany
-//	lists too long, or links with fields   [Links]               relate.JoinCollection
-//	too many for an array, read in pages   [Bucket]              denorm.Bucket
+//	many children, but in few parents only [Outlier]             outlier.Outlier
+//	many children of one parent            [ParentRef]           parentref.ParentRef
+//	many children, ordered or limited      [ChildRefs]           childrefs.ChildRefs
+//	shared children, queried from one end  [ChildRefs]           childrefs.ChildRefs
+//	shared, queried from both ends         [TwoWay]              twosided.ManyToMany
+//	lists too long, or links with fields   [Links]               joincollection.JoinCollection
+//	too many for an array, read in pages   [Bucket]              bucket.Bucket
 //	a tree                                 [DocumentTree] etc.   package paths
 //
-//	copies of fields that seldom change    [CopyIntoParent] etc. denorm.Copy
-//	a parent whose fields are all copied   [Fold]                denorm.Copy.Fold
-//	the newest few shown with the parent   [Subset]              denorm.Subset
-//	a number shown with the parent         [Counter], [Slots]    denorm.Counter, denorm.Slots
-//	a number of different children         [Distinct]            denorm.UniqueCount
-//	a rough number                         [Approximate]         denorm.Approximate
+//	copies of fields that seldom change    [CopyIntoParent] etc. copies.Copy
+//	a parent whose fields are all copied   [Fold]                copies.Copy.Fold
+//	the newest few shown with the parent   [Subset]              subset.Subset
+//	a number shown with the parent         [Counter], [Slots]    counter.Counter, slots.Slots
+//	a number of different children         [Distinct]            uniquecount.UniqueCount
+//	a rough number                         [Approximate]         approximate.Approximate
 //	children of several kinds              [Kinds]               embed.Kinds, embed.Union
-//	every version kept                     [Versions]            denorm.History
-//	states computed from events            [Log]                 denorm.EventLog
-//	numbers by hour, day and month         [Binned]              denorm.Rollup
+//	every version kept                     [Versions]            history.History
+//	states computed from events            [Log]                 eventlog.EventLog
+//	numbers by hour, day and month         [Binned]              rollup.Rollup
 //	a parent's children on several shards  [SpreadKey]           keys.Spread
-//	each change sent to other systems      [Events]              denorm.Outbox
+//	each change sent to other systems      [Events]              outbox.Outbox
 //	children that are useful for some days [Expiry]              schema.Expiry
 //
 // # Rules

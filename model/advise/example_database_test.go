@@ -75,5 +75,5 @@ func ExampleSurveyDatabase() {
 	//     children added a day: not known: no child tells when it was added
 	//     references that lead nowhere: 0 of 4
 	// records.prices: embed, so keep
-	// records.singer: embed, so relate.NewAbsorb(singers, "records", records, relate.AbsorbSpec{…})
+	// records.singer: embed, so migrate.NewAbsorb(singers, "records", records, migrate.AbsorbSpec{…})
 }

@@ -92,20 +92,20 @@ func ExampleSurvey() {
 	// Parent.Has.Days 179: as long again as children have been added
 	//
 	// publishers → books: parent reference
-	//   relate.ParentRef: relate.NewParentRef(books, "publisher", publishers, relate.ParentRefSpec{})
+	//   parentref.ParentRef: parentref.New(books, "publisher", publishers, parentref.Spec{})
 	//     field books.publisher: the _id of one of the publishers
 	//     index books {publisher: 1, _id: -1}
 	//     commands: parent with its children 2, child with its parent 2, add a child 1, change a child 1, remove a child 1
-	//   from today's child references: relate.NewInvert(publishers, "books", books, "publisher", relate.InvertSpec{})
+	//   from today's child references: migrate.NewInvert(publishers, "books", books, "publisher", migrate.InvertSpec{})
 	//   because too many books to embed: 180 today and 1.003 a day for 179 days: 360 > 300 [004 rule 3]
 	//   because some books are looked up on their own: 50 % of reads ≥ 10 % [004 rule 2]
 	//   because a join by id and index costs little more than one on the server would: 1 command more [004 rule 4]
 	//   because each of the books belongs to one of the publishers, and holds its id: 1 write to add, 1 index [manual one-to-many with references]
-	//   runner-up: child references (relate.ChildRefs), if
+	//   runner-up: child references (childrefs.ChildRefs), if
 	//     Child.Has.Unbounded false → true
 	//     Child.Ordered false → true
 	//     Parent.Has.PerDay 1 → none and Parent.Has.Days 179 → not given and Parent.Has.Fixed false → true
-	//   runner-up: two-way references with books as the parents (relate.ManyToMany), if
+	//   runner-up: two-way references with books as the parents (twosided.ManyToMany), if
 	//     Child.Has.Max 1 → 2
 	//     Child.Has.PerDay not given → above 0
 	//   assumed: Parent.IDBytes 12, ReadsPerAdd 10, Parent.Alone 1, Parent.Shows 1, Parent.ReadsPerChange 100, Child.Shows none, Child.ReadsPerChange 100

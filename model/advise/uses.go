@@ -9,7 +9,7 @@ import (
 
 // A Use is one type of this library that an [Advice] recommends.
 type Use struct {
-	Type     string     // the type's name, such as "relate.ParentRef"
+	Type     string     // the type's name, such as "parentref.ParentRef"
 	Declare  string     // Go code for Type, with names from the [Relation]
 	Fields   []string   // fields that Type needs, such as "comments.post: the _id of one of the posts"
 	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: -1}"
@@ -143,15 +143,15 @@ func (d *decision) structureUse(w words) Use {
 		return d.embedUse(w)
 	case ChildRefs:
 		path, elements := d.listOf(w)
-		return Use{"relate.ChildRefs", fmt.Sprintf("relate.NewChildRefs(%s, %q, %s)", w.parents, path, w.children),
+		return Use{"childrefs.ChildRefs", fmt.Sprintf("childrefs.New(%s, %q, %s)", w.parents, path, w.children),
 			[]string{fmt.Sprintf("%s.%s: an array of %s, omitempty", w.parents, w.children, elements)},
 			[]string{fmt.Sprintf("%s {%s: 1}", w.parents, path)},
 			commands(opWith, 2, opParent, 2, "insert and list a child", 2, "list a child", 1, "reorder", 1)}
 	case ParentRef:
 		path := d.refOf(w)
 		return Use{
-			Type:    "relate.ParentRef",
-			Declare: fmt.Sprintf("relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{})", w.children, path, w.parents),
+			Type:    "parentref.ParentRef",
+			Declare: fmt.Sprintf("parentref.New(%s, %q, %s, parentref.Spec{})", w.children, path, w.parents),
 
 			Fields: []string{fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, path, w.parents)},
 
@@ -165,11 +165,11 @@ func (d *decision) structureUse(w words) Use {
 		return d.linksUse(w)
 	case Bucket:
 		return Use{
-			Type: "denorm.Bucket",
-			Declare: fmt.Sprintf("denorm.NewBucket(%s, denorm.BucketSpec{Max: %d, ElementKey: \"_id\"})",
+			Type: "bucket.Bucket",
+			Declare: fmt.Sprintf("bucket.New(%s, bucket.Spec{Max: %d, ElementKey: \"_id\"})",
 				w.children, d.Child.Page),
 
-			Fields:  []string{fmt.Sprintf("%s: documents of type denorm.BucketDoc", w.children)},
+			Fields:  []string{fmt.Sprintf("%s: documents of type bucket.Doc", w.children)},
 			Indexes: []string{fmt.Sprintf("%s {key: 1, items._id: 1}", w.children)},
 
 			Commands: commands("page of a parent", 1, opAdd, 2),
@@ -201,8 +201,8 @@ func (d *decision) embedUse(w words) Use {
 	switch {
 	case d.choice.Has(Bounded):
 		return Use{
-			Type: "denorm.Bounded",
-			Declare: fmt.Sprintf("denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d})", w.parents,
+			Type: "bounded.Bounded",
+			Declare: fmt.Sprintf("bounded.New(%s, %q, bounded.Spec{Max: %d})", w.parents,
 				w.children, d.Child.Newest.N),
 
 			Fields: []string{list}, Indexes: nil, Commands: commands(opWith, 1, opAdd, 1),
@@ -217,11 +217,11 @@ func (d *decision) embedUse(w words) Use {
 			commands(opWith, 1, opAdd, 1, opRemove, 1)}
 	case s == Outlier:
 		return Use{
-			Type: "denorm.Outlier",
-			Declare: fmt.Sprintf("denorm.NewOutlier(%s, %q, overflow, denorm.OutlierSpec{Max: %d, Flag: \"more\"})",
+			Type: "outlier.Outlier",
+			Declare: fmt.Sprintf("outlier.New(%s, %q, overflow, outlier.Spec{Max: %d, Flag: \"more\"})",
 				w.parents, w.children, d.p99),
 
-			Fields:  []string{list, w.parents + ".more: a bool", "overflow: documents of type denorm.BucketDoc"},
+			Fields:  []string{list, w.parents + ".more: a bool", "overflow: documents of type bucket.Doc"},
 			Indexes: nil, Commands: commands(opWith, 1, opAdd, 2),
 		}
 	case d.shape == oneToOne:
@@ -262,8 +262,8 @@ func (d *decision) twoWayUse(w words) Use {
 		}
 		fields = append(fields, fmt.Sprintf("%s.%s: an array of %s, omitempty", w.children, w.parents, elements))
 		return Use{
-			Type: "relate.ManyToMany",
-			Declare: fmt.Sprintf("relate.NewManyToMany(%s, %q, %s, %q, relate.ManyToManySpec{})", w.parents,
+			Type: "twosided.ManyToMany",
+			Declare: fmt.Sprintf("twosided.NewManyToMany(%s, %q, %s, %q, twosided.ManyToManySpec{})", w.parents,
 				path, w.children, back),
 
 			Fields:  fields,
@@ -275,8 +275,8 @@ func (d *decision) twoWayUse(w words) Use {
 	ref := d.refOf(w)
 	fields = append(fields, fmt.Sprintf("%s.%s: the _id of one of the %s", w.children, ref, w.parents))
 	return Use{
-		Type:    "relate.TwoWay",
-		Declare: fmt.Sprintf("relate.NewTwoWay(%s, %q, %s, %q, relate.TwoWaySpec{})", w.parents, path, w.children, ref),
+		Type:    "twosided.TwoWay",
+		Declare: fmt.Sprintf("twosided.NewTwoWay(%s, %q, %s, %q, twosided.TwoWaySpec{})", w.parents, path, w.children, ref),
 
 		Fields:  fields,
 		Indexes: []string{fmt.Sprintf("%s {%s: 1}", w.parents, path), fmt.Sprintf("%s {%s: 1, _id: -1}", w.children, ref)},
@@ -297,8 +297,8 @@ func (d *decision) linksUse(w words) Use {
 	both := w.parents + exported(w.children)
 	if d.choice&(CopyIntoParent|CopyIntoChild) != 0 {
 		return Use{
-			Type: "denorm.WideRow",
-			Declare: fmt.Sprintf("denorm.NewWideRow(%s, %s, denorm.WideRowSpec{LeftRows: %q, RightRows: %q})", w.parents,
+			Type: "widerow.WideRow",
+			Declare: fmt.Sprintf("widerow.New(%s, %s, widerow.Spec{LeftRows: %q, RightRows: %q})", w.parents,
 				w.children, w.parents+"Rows", w.children+"Rows"),
 
 			Fields:   []string{"two collections of rows, which are its own"},
@@ -307,8 +307,8 @@ func (d *decision) linksUse(w words) Use {
 		}
 	}
 	return Use{
-		Type: "relate.JoinCollection",
-		Declare: fmt.Sprintf("relate.NewJoinCollection(%s, %q, %s, %q, %s, relate.JoinCollectionSpec{})", both, w.parent,
+		Type: "joincollection.JoinCollection",
+		Declare: fmt.Sprintf("joincollection.New(%s, %q, %s, %q, %s, joincollection.Spec{})", both, w.parent,
 			w.parents, w.child, w.children),
 
 		Fields: []string{

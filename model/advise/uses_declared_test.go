@@ -4,27 +4,45 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/approximate"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/eventlog"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/outlier"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/subset"
+	"github.com/docmodel/docmodel/denorm/subsetpages"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
+	"github.com/docmodel/docmodel/denorm/widerow"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/model/schema"
 	"github.com/docmodel/docmodel/paths"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/joincollection"
+	"github.com/docmodel/docmodel/relate/parentref"
+	"github.com/docmodel/docmodel/relate/twosided"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 func declaredReferences() []declaredUse {
-	ref := relate.NewParentRef(comments, "post", posts, relate.ParentRefSpec{})
-	list := relate.NewChildRefs(posts, "comments", comments)
-	two := relate.NewTwoWay(posts, "comments", comments, "post", relate.TwoWaySpec{})
-	many := relate.NewManyToMany(posts, "comments", comments, "posts", relate.ManyToManySpec{})
+	ref := parentref.New(comments, "post", posts, parentref.Spec{})
+	list := childrefs.New(posts, "comments", comments)
+	two := twosided.NewTwoWay(posts, "comments", comments, "post", twosided.TwoWaySpec{})
+	many := twosided.NewManyToMany(posts, "comments", comments, "posts", twosided.ManyToManySpec{})
 	linked := func(ids ...string) model.ChangeOf[model.Stored[post]] {
 		return storeOf(many, posts).Edit("q", func(p *post) error { p.Comments = ids; return nil })
 	}
-	join := relate.NewJoinCollection(links, "comment", comments, "post", posts, relate.JoinCollectionSpec{})
+	join := joincollection.New(links, "comment", comments, "post", posts, joincollection.Spec{})
 	joined := storeOf(join, links)
-	wide := denorm.NewWideRow(comments, posts, denorm.WideRowSpec{LeftRows: "commentsRows", RightRows: "postsRows"})
+	wide := widerow.New(comments, posts, widerow.Spec{LeftRows: "commentsRows", RightRows: "postsRows"})
 	parent, child := reads(posts.ByID("p")), reads(comments.ByID("c"))
 	shared := func(r *rel) { r.Child.Has = count{Typical: 3, Max: 20} }
 	return []declaredUse{
@@ -76,26 +94,26 @@ func declaredReferences() []declaredUse {
 func declaredParts() []declaredUse {
 	array := embed.NewEmbedded[comment](posts, "embedded", embed.EmbeddedSpec{Key: "_id", Max: 20})
 	one := embed.NewOne[comment](posts, "detail", embed.OneSpec{})
-	newest := denorm.NewBounded(posts, "embedded", denorm.BoundedSpec{Max: 3})
-	bucket := denorm.NewBucket(pages, denorm.BucketSpec{Max: 50, ElementKey: "_id"})
-	outlier := denorm.NewOutlier(posts, "embedded", denorm.NewBucket(overflow, denorm.BucketSpec{Max: 100}),
-		denorm.OutlierSpec{Max: 20, Flag: "more"})
-	history := denorm.NewHistory(posts,
-		model.NewCollection[denorm.Revision[post, string], denorm.RevisionID[string]]("postRevisions"), denorm.HistorySpec{})
-	outbox := denorm.NewOutbox[struct{ N int }](posts, "outbox", denorm.OutboxSpec{})
-	kept := denorm.NewSubsetPages(posts, "newest", bucket,
-		denorm.SubsetPagesSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
-	log := denorm.NewEventLog(model.NewCollection[denorm.EventCommit[string, postRef], string]("postEvents"),
-		denorm.EventLogSpec[string, postRef, int64]{
+	newest := bounded.New(posts, "embedded", bounded.Spec{Max: 3})
+	paged := bucket.New(pages, bucket.Spec{Max: 50, ElementKey: "_id"})
+	outlier := outlier.New(posts, "embedded", bucket.New(overflow, bucket.Spec{Max: 100}),
+		outlier.Spec{Max: 20, Flag: "more"})
+	versions := history.New(posts,
+		model.NewCollection[history.Revision[post, string], history.RevisionID[string]]("postRevisions"), history.Spec{})
+	sent := outbox.New[struct{ N int }](posts, "outbox", outbox.Spec{})
+	kept := subsetpages.New(posts, "newest", paged,
+		subsetpages.Spec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
+	log := eventlog.New(model.NewCollection[eventlog.Commit[string, postRef], string]("postEvents"),
+		eventlog.Spec[string, postRef, int64]{
 			Fold: func(n int64, _ postRef) (int64, error) { return n + 1, nil },
 		})
-	binned := denorm.NewRollup(comments,
-		model.NewCollection[denorm.RollupDoc[string, int64], string]("commentTotals"), denorm.RollupSpec{
+	binned := rollup.New(comments,
+		model.NewCollection[rollup.Doc[string, int64], string]("commentTotals"), rollup.Spec{
 			Time: "at", By: []string{"post"}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: "mark",
 		})
 	spread := keys.NewSpread(comments, "spread", keys.SpreadSpec{Parts: 16, By: "_id"})
-	subset := denorm.NewSubset(comments, "post", posts, "newest",
-		denorm.SubsetSpec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
+	subset := subset.New(comments, "post", posts, "newest",
+		subset.Spec{Max: 3, By: bson.D{{Key: "_id", Value: -1}}})
 	expiry := schema.NewExpiry(comments, "at", schema.ExpirySpec{After: 30 * 24 * time.Hour})
 	parent := reads(posts.ByID("p"))
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "m"}}}}
@@ -118,8 +136,8 @@ func declaredParts() []declaredUse {
 				"parent with its children": parent, "add a child": runs(newest.Push("p", comment{ID: "d"})),
 			},
 		},
-		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Page = 50 }))[0], bucket.Indexes, operations{
-			"page of a parent": reads(bucket.Newest("p")), "add a child": changes(bucket.Append("p", comment{ID: "d"})),
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Page = 50 }))[0], paged.Indexes, operations{
+			"page of a parent": reads(paged.Newest("p")), "add a child": changes(paged.Append("p", comment{ID: "d"})),
 		}},
 		{usesOf(named(count{Typical: 5, P99: 20, Max: 1000}))[0], nil, operations{
 			"parent with its children": parent, "add a child": changes(outlier.Append("p", comment{ID: "e"})),
@@ -138,10 +156,10 @@ func declaredParts() []declaredUse {
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Child.Days = 30 }))[1], expiry.Indexes, operations{}},
 		{
 			use:     usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Versions = true }))[1],
-			indexes: history.Indexes,
+			indexes: versions.Indexes,
 			run: operations{
-				"change a document": changes(history.Set("p", bson.D{{Key: "name", Value: "x"}},
-					denorm.Revised{At: time.Now(), By: "ann"}, bson.NewObjectID())), "read a version": reads(history.Version("p", 0)),
+				"change a document": changes(versions.Set("p", bson.D{{Key: "name", Value: "x"}},
+					history.Revised{At: time.Now(), By: "ann"}, bson.NewObjectID())), "read a version": reads(versions.Version("p", 0)),
 			},
 		},
 		{
@@ -174,24 +192,24 @@ func declaredParts() []declaredUse {
 				"children in order": reads(spread.Find("p", nil)),
 			},
 		},
-		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], outbox.Indexes, operations{
-			"publish an event": runs(outbox.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),
+		{usesOf(with(named(count{Unbounded: true}), func(r *rel) { r.Parent.Events = true }))[1], sent.Indexes, operations{
+			"publish an event": runs(sent.Publish("p", struct{ N int }{1}, time.Now(), bson.NewObjectID())),
 		}},
 	}
 }
 
 func declaredNumbers() []declaredUse {
-	counter := denorm.NewCounter(comments, "post", posts, denorm.CounterSpec{Count: "commentsCount"})
-	unique := denorm.NewUniqueCount(seen, denorm.UniqueSpec{})
-	slotted := denorm.NewSlots(counts, denorm.SlotsSpec{})
-	rough := denorm.NewApproximate(posts, "rough", 100)
-	copied := denorm.NewCopy(posts, comments, denorm.CopySpec{
+	counter := counter.New(comments, "post", posts, counter.Spec{Count: "commentsCount"})
+	unique := uniquecount.New(seen, uniquecount.Spec{})
+	slotted := slots.New(counts, slots.Spec{})
+	rough := approximate.New(posts, "rough", 100)
+	copied := copies.New(posts, comments, copies.Spec{
 		KeyPath: "of._id",
-		Fields:  []denorm.Field{{From: "name", To: "of.name"}},
+		Fields:  []copies.Field{{From: "name", To: "of.name"}},
 	})
-	listed := denorm.NewCopy(comments, posts, denorm.CopySpec{
+	listed := copies.New(comments, posts, copies.Spec{
 		KeyPath: "listed._id",
-		Fields:  []denorm.Field{{From: "name", To: "listed.name"}},
+		Fields:  []copies.Field{{From: "name", To: "listed.name"}},
 	})
 	total := func(t advise.Total) rel {
 		return with(named(count{Unbounded: true}), func(r *rel) { r.Child.Total = t })

@@ -8,8 +8,8 @@ import (
 func (d *decision) subsetUse(w words) Use {
 	if d.choice.Structure() == Bucket {
 		return Use{
-			Type:    "denorm.SubsetPages",
-			Declare: fmt.Sprintf("denorm.NewSubsetPages(%s, \"newest\", pages, denorm.SubsetPagesSpec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
+			Type:    "subsetpages.SubsetPages",
+			Declare: fmt.Sprintf("subsetpages.New(%s, \"newest\", pages, subsetpages.Spec{Max: %d, By: bson.D{{\"_id\", -1}}})", w.parents, d.Child.Newest.N),
 
 			Fields: []string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
 
@@ -22,8 +22,8 @@ func (d *decision) subsetUse(w words) Use {
 		fields = ", Fields: []string{…}"
 	}
 	return Use{
-		Type:    "denorm.Subset",
-		Declare: fmt.Sprintf("denorm.NewSubset(%s, %q, %s, \"newest\", denorm.SubsetSpec{Max: %d, By: bson.D{{\"_id\", -1}}%s})", w.children, d.refOf(w), w.parents, d.Child.Newest.N, fields),
+		Type:    "subset.Subset",
+		Declare: fmt.Sprintf("subset.New(%s, %q, %s, \"newest\", subset.Spec{Max: %d, By: bson.D{{\"_id\", -1}}%s})", w.children, d.refOf(w), w.parents, d.Child.Newest.N, fields),
 
 		Fields: []string{fmt.Sprintf("%s.newest: an array of %s, omitempty", w.parents, w.children)},
 
@@ -38,13 +38,13 @@ func (c Copied) names() string {
 	for _, f := range strings.FieldsFunc(c.Fields, func(r rune) bool { return r == ',' || r == ' ' }) {
 		out = append(out, fmt.Sprintf("{From: %q}", f))
 	}
-	return "[]denorm.Field{" + strings.Join(out, ", ") + "}"
+	return "[]copies.Field{" + strings.Join(out, ", ") + "}"
 }
 
 func (d *decision) copyIntoParentUse(w words) Use {
 	return Use{
-		Type: "denorm.Copy",
-		Declare: fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.children, w.parents,
+		Type: "copies.Copy",
+		Declare: fmt.Sprintf("copies.New(%s, %s, copies.Spec{KeyPath: %q, Fields: %s})", w.children, w.parents,
 			w.children+"._id", d.Child.Copied.names()),
 
 		Fields: []string{
@@ -63,8 +63,8 @@ func (d *decision) copyIntoChildUse(w words) Use {
 	}
 	key := at + "._id"
 	return Use{
-		Type: "denorm.Copy",
-		Declare: fmt.Sprintf("denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: %s})", w.parents, w.children, key,
+		Type: "copies.Copy",
+		Declare: fmt.Sprintf("copies.New(%s, %s, copies.Spec{KeyPath: %q, Fields: %s})", w.parents, w.children, key,
 			d.Parent.Copied.names()),
 
 		Fields: []string{fmt.Sprintf("%s.%s: %s beside the _id", w.children, at, d.Parent.Copied.Fields)},
@@ -75,13 +75,13 @@ func (d *decision) copyIntoChildUse(w words) Use {
 }
 
 func (d *decision) foldUse(w words) Use {
-	return Use{Type: "denorm.Copy.Fold", Declare: "Fold() of the copy, a job that deletes the " + w.parents}
+	return Use{Type: "copies.Copy.Fold", Declare: "Fold() of the copy, a job that deletes the " + w.parents}
 }
 
 func counterUse(w words) Use {
 	return Use{
-		Type: "denorm.Counter",
-		Declare: fmt.Sprintf("denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{Count: %q})", w.children, w.parent,
+		Type: "counter.Counter",
+		Declare: fmt.Sprintf("counter.New(%s, %q, %s, counter.Spec{Count: %q})", w.children, w.parent,
 			w.parents, w.children+"Count"),
 
 		Fields: []string{fmt.Sprintf("%s.%sCount: a whole number", w.parents, w.children)},
@@ -91,20 +91,20 @@ func counterUse(w words) Use {
 }
 
 func distinctUse(w words) Use {
-	return Use{"denorm.UniqueCount", fmt.Sprintf("denorm.NewUniqueCount(%sSeen, denorm.UniqueSpec{})", w.children),
-		[]string{w.children + "Seen: documents of type denorm.UniqueDoc"}, nil,
+	return Use{"uniquecount.UniqueCount", fmt.Sprintf("uniquecount.New(%sSeen, uniquecount.Spec{})", w.children),
+		[]string{w.children + "Seen: documents of type uniquecount.Doc"}, nil,
 		commands("count a member", 1, "show the number", 1)}
 }
 
 func approximateUse(w words) Use {
-	return Use{"denorm.Approximate", fmt.Sprintf("denorm.NewApproximate(%s, %q, 100)", w.parents, w.children+"Count"),
+	return Use{"approximate.Approximate", fmt.Sprintf("approximate.New(%s, %q, 100)", w.parents, w.children+"Count"),
 		[]string{fmt.Sprintf("%s.%sCount: a number", w.parents, w.children)}, nil,
 		commands("count an event, once in 100", 1, "show the number", 1)}
 }
 
 func slotsUse(w words) Use {
-	return Use{"denorm.Slots", fmt.Sprintf("denorm.NewSlots(%sCount, denorm.SlotsSpec{})", w.children),
-		[]string{w.children + "Count: documents of type denorm.SlotDoc"}, nil,
+	return Use{"slots.Slots", fmt.Sprintf("slots.New(%sCount, slots.Spec{})", w.children),
+		[]string{w.children + "Count: documents of type slots.Doc"}, nil,
 		commands("change the number", 1, "show the number", 1)}
 }
 
@@ -137,10 +137,10 @@ func keeper(w words, parent bool) (documents, document string) {
 
 func (d *decision) versionsUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Versions && d.choice&Fold == 0)
-	return Use{"denorm.History", fmt.Sprintf("denorm.NewHistory(%s, %sRevisions, denorm.HistorySpec{})", docs, doc),
+	return Use{"history.History", fmt.Sprintf("history.New(%s, %sRevisions, history.Spec{})", docs, doc),
 		[]string{
-			docs + ".version: an int64", docs + ".revised: a *denorm.Revised, omitempty",
-			doc + "Revisions: documents of type denorm.Revision",
+			docs + ".version: an int64", docs + ".revised: a *history.Revised, omitempty",
+			doc + "Revisions: documents of type history.Revision",
 		},
 		[]string{fmt.Sprintf("%sRevisions {_id.id: 1, at: -1}", doc), fmt.Sprintf("%sRevisions {token: 1}", doc)},
 		commands("change a document", 3, "read a version", 1)}
@@ -149,10 +149,10 @@ func (d *decision) versionsUse(w words) Use {
 func (d *decision) eventsUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Events && d.choice&Fold == 0)
 	return Use{
-		Type:    "denorm.Outbox",
-		Declare: fmt.Sprintf("denorm.NewOutbox[%sEvent](%s, \"outbox\", denorm.OutboxSpec{})", exported(doc), docs),
+		Type:    "outbox.Outbox",
+		Declare: fmt.Sprintf("outbox.New[%sEvent](%s, \"outbox\", outbox.Spec{})", exported(doc), docs),
 
-		Fields:  []string{docs + ".outbox: a denorm.Outgoing, omitempty"},
+		Fields:  []string{docs + ".outbox: an outbox.Outgoing, omitempty"},
 		Indexes: []string{docs + " {outbox.hash: 1} partial", docs + " {outbox.parked.id: 1} partial"},
 
 		Commands: commands("publish an event", 1),
@@ -162,11 +162,11 @@ func (d *decision) eventsUse(w words) Use {
 func (d *decision) logUse(w words) Use {
 	docs, doc := keeper(w, d.Parent.Log && d.choice&Fold == 0)
 	return Use{
-		Type: "denorm.EventLog",
-		Declare: fmt.Sprintf("denorm.NewEventLog(%sEvents, denorm.EventLogSpec[string, %sEvent, %s]{Fold: …})", doc,
+		Type: "eventlog.EventLog",
+		Declare: fmt.Sprintf("eventlog.New(%sEvents, eventlog.Spec[string, %sEvent, %s]{Fold: …})", doc,
 			exported(doc), exported(doc)),
 
-		Fields: []string{fmt.Sprintf("%sEvents: documents of type denorm.EventCommit, in the place of %s", doc, docs)},
+		Fields: []string{fmt.Sprintf("%sEvents: documents of type eventlog.Commit, in the place of %s", doc, docs)},
 
 		Indexes:  []string{fmt.Sprintf("%sEvents {key: 1, token: 1} unique", doc)},
 		Commands: commands("append events", 2, "load a state", 1),
@@ -175,13 +175,13 @@ func (d *decision) logUse(w words) Use {
 
 func (d *decision) binnedUse(w words) Use {
 	return Use{
-		Type:    "denorm.Rollup",
-		Declare: fmt.Sprintf("denorm.NewRollup(%s, %sTotals, denorm.RollupSpec{Time: \"at\", By: []string{%q}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: \"mark\"})", w.children, w.child, d.refOf(w)),
+		Type:    "rollup.Rollup",
+		Declare: fmt.Sprintf("rollup.New(%s, %sTotals, rollup.Spec{Time: \"at\", By: []string{%q}, Bins: []denorm.Period{denorm.Hourly, denorm.Daily, denorm.Monthly}, Mark: \"mark\"})", w.children, w.child, d.refOf(w)),
 
 		Fields: []string{
 			w.children + ".at: a time",
-			w.children + ".mark: a *denorm.RollupMark, omitempty",
-			w.child + "Totals: documents of type denorm.RollupDoc",
+			w.children + ".mark: a *rollup.Mark, omitempty",
+			w.child + "Totals: documents of type rollup.Doc",
 		},
 
 		Indexes: []string{
@@ -284,21 +284,21 @@ func (d *decision) migration(r Relation) string {
 	case now == to:
 		return d.added(r)
 	case now == ChildRefs && to == ParentRef:
-		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{})", w.parents,
+		return fmt.Sprintf("migrate.NewInvert(%s, %q, %s, %q, migrate.InvertSpec{})", w.parents,
 			w.children, w.children, w.parent)
 	case now == ParentRef && to == ChildRefs:
-		return fmt.Sprintf("relate.NewInvert(%s, %q, %s, %q, relate.InvertSpec{ToLists: true})", w.parents,
+		return fmt.Sprintf("migrate.NewInvert(%s, %q, %s, %q, migrate.InvertSpec{ToLists: true})", w.parents,
 			w.children, w.children, w.parent)
 	case to == TwoWay && (now == ChildRefs || now == ParentRef):
-		return "declare relate.TwoWay or relate.ManyToMany: the job of its check fills the other side"
+		return "declare twosided.TwoWay or twosided.ManyToMany: the job of its check fills the other side"
 	case now == TwoWay && (to == ChildRefs || to == ParentRef):
 		return "stop writing the other side, then remove its field by a model.Job"
 	case (now == Embed || now == Outlier) && (to == ParentRef || to == ChildRefs):
-		return fmt.Sprintf("relate.NewExtract(%s, %q, %s, relate.ExtractSpec{…})", w.parents, w.children, w.children)
+		return fmt.Sprintf("migrate.NewExtract(%s, %q, %s, migrate.ExtractSpec{…})", w.parents, w.children, w.children)
 	case to == Embed && (now == ParentRef || now == ChildRefs):
-		return fmt.Sprintf("relate.NewAbsorb(%s, %q, %s, relate.AbsorbSpec{…})", w.parents, w.children, w.children)
+		return fmt.Sprintf("migrate.NewAbsorb(%s, %q, %s, migrate.AbsorbSpec{…})", w.parents, w.children, w.children)
 	case now == Embed && to == Outlier:
-		return "denorm.Outlier.Split, a job that moves what is too much"
+		return "outlier.Outlier.Split, a job that moves what is too much"
 	case trees(now) && trees(to):
 		return "paths.ConvertInto, or paths.Convert for a small tree"
 	case now == DocumentTree && trees(to):

@@ -8,7 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
+	"github.com/docmodel/docmodel/denorm/history"
+	"github.com/docmodel/docmodel/denorm/outbox"
+	"github.com/docmodel/docmodel/denorm/rollup"
+	"github.com/docmodel/docmodel/denorm/slots"
+	"github.com/docmodel/docmodel/denorm/uniquecount"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -30,8 +35,8 @@ type post struct {
 	More     bool      `bson:"more"`
 
 	Version int64                            `bson:"version"`
-	Revised *denorm.Revised                  `bson:"revised,omitempty"`
-	Outbox  denorm.Outgoing[struct{ N int }] `bson:"outbox,omitempty"`
+	Revised *history.Revised                 `bson:"revised,omitempty"`
+	Outbox  outbox.Outgoing[struct{ N int }] `bson:"outbox,omitempty"`
 }
 
 type postRef struct {
@@ -40,14 +45,14 @@ type postRef struct {
 }
 
 type comment struct {
-	ID     string             `bson:"_id"`
-	Post   string             `bson:"post"`
-	Posts  []string           `bson:"posts,omitempty"`
-	Of     postRef            `bson:"of"`
-	Name   string             `bson:"name"`
-	At     time.Time          `bson:"at"`
-	Mark   *denorm.RollupMark `bson:"mark,omitempty"`
-	Spread string             `bson:"spread,omitempty"`
+	ID     string       `bson:"_id"`
+	Post   string       `bson:"post"`
+	Posts  []string     `bson:"posts,omitempty"`
+	Of     postRef      `bson:"of"`
+	Name   string       `bson:"name"`
+	At     time.Time    `bson:"at"`
+	Mark   *rollup.Mark `bson:"mark,omitempty"`
+	Spread string       `bson:"spread,omitempty"`
 }
 
 type link struct {
@@ -74,10 +79,10 @@ var (
 	posts    = model.NewCollection[post, string]("posts")
 	comments = model.NewCollection[comment, string]("comments")
 	links    = model.NewCollection[link, string]("commentsPosts")
-	pages    = model.NewCollection[denorm.BucketDoc[string, comment], string]("comments")
-	overflow = model.NewCollection[denorm.BucketDoc[string, comment], string]("overflow")
-	counts   = model.NewCollection[denorm.SlotDoc[string], string]("commentsCount")
-	seen     = model.NewCollection[denorm.UniqueDoc[string, string], string]("commentsSeen")
+	pages    = model.NewCollection[bucket.Doc[string, comment], string]("comments")
+	overflow = model.NewCollection[bucket.Doc[string, comment], string]("overflow")
+	counts   = model.NewCollection[slots.Doc[string], string]("commentsCount")
+	seen     = model.NewCollection[uniquecount.Doc[string, string], string]("commentsSeen")
 	nodes    = model.NewCollection[node, string]("nodes")
 )
 
@@ -98,7 +103,7 @@ func TestUses(t *testing.T) {
 				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := denorm.NewSlots(counts, denorm.SlotsSpec{}).Add("p", 1, bson.NewObjectID()).
+			if _, err := slots.New(counts, slots.Spec{}).Add("p", 1, bson.NewObjectID()).
 				Run(t.Context(), db); err != nil {
 				t.Fatal(err)
 			}

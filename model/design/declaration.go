@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model/embed"
 )
 
@@ -30,7 +30,7 @@ func (p Prices) Declaration() string {
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
 		if s.pages[s.home[e]] != nil {
-			fmt.Fprintf(&b, "%s = model.NewCollection[denorm.BucketDoc[bson.ObjectID, %s], string](%q)\n", variable(e.Name),
+			fmt.Fprintf(&b, "%s = model.NewCollection[bucket.Doc[bson.ObjectID, %s], string](%q)\n", variable(e.Name),
 				typeName(e.Name), e.Name)
 		}
 		if s.home[e] == nil {
@@ -65,12 +65,21 @@ func (s *store) storable() (out []*entity) {
 	return out
 }
 
+// declarationImports are the packages of the library that a declaration can name.
+var declarationImports = []string{
+	"denorm/bounded", "denorm/bucket", "denorm/copies", "denorm/counter", "denorm/subset", "model", "model/embed",
+	"relate/childrefs", "relate/parentref",
+}
+
+// packageName is the last part of an import's path.
+func packageName(at string) string { return at[strings.LastIndex(at, "/")+1:] }
+
 // imports returns the imports of a declaration.
 func imports(source string) string {
 	out := "import (\n"
-	for _, path := range []string{"denorm", "model", "model/embed", "relate"} {
-		if strings.Contains(source, path[strings.LastIndex(path, "/")+1:]+".") {
-			out += strconv.Quote("github.com/docmodel/docmodel/"+path) + "\n"
+	for _, at := range declarationImports {
+		if strings.Contains(source, packageName(at)+".") {
+			out += strconv.Quote("github.com/docmodel/docmodel/"+at) + "\n"
 		}
 	}
 	return out + "\"go.mongodb.org/mongo-driver/v2/bson\"\n)\n\n"
@@ -152,17 +161,17 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 		r := s.relations[name]
 		child, parent := variable(s.host(r.child).Name), variable(s.host(r.parent).Name)
 		if s.orders[r] != nil {
-			add(variable(r.Parent)+exported(r.List), "relate.NewChildRefs(%s, %q, %s)", parent, r.List, child)
+			add(variable(r.Parent)+exported(r.List), "childrefs.New(%s, %q, %s)", parent, r.List, child)
 		}
 		if s.links[r] != nil {
-			add(variable(r.Child)+exported(r.Field), "relate.NewChildRefs(%s, %q, %s)", child, s.key(r), parent)
+			add(variable(r.Child)+exported(r.Field), "childrefs.New(%s, %q, %s)", child, s.key(r), parent)
 		}
 		if s.refs[r] != nil {
 			spec := ""
 			if by := s.orderOf[r]; by != "" {
 				spec = fmt.Sprintf("By: %q", by)
 			}
-			add(variable(r.Child)+exported(r.Field), "relate.NewParentRef(%s, %q, %s, relate.ParentRefSpec{%s})",
+			add(variable(r.Child)+exported(r.Field), "parentref.New(%s, %q, %s, parentref.Spec{%s})",
 				child, s.key(r), parent, spec)
 		}
 		if s.lists[r] != nil && r.many() {
@@ -173,19 +182,19 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 				parent, r.List, s.listSpec[r])
 		}
 		if st := s.storage(r); st.As == Paged {
-			add(variable(r.Parent)+exported(r.List), "denorm.NewBucket(%s, denorm.BucketSpec{Max: %d})", child, st.Page)
+			add(variable(r.Parent)+exported(r.List), "bucket.New(%s, bucket.Spec{Max: %d})", child, st.Page)
 			if st.Newest > 0 {
 				add(variable(r.Parent)+"Newest"+exported(r.List),
-					"denorm.NewBounded(%s, %q, denorm.BoundedSpec{Max: %d, First: true, By: bson.D{{Key: %q, Value: -1}, {Key: \"_id\", Value: -1}}, Key: \"_id\"})",
+					"bounded.New(%s, %q, bounded.Spec{Max: %d, First: true, By: bson.D{{Key: %q, Value: -1}, {Key: \"_id\", Value: -1}}, Key: \"_id\"})",
 					parent, r.List, st.Newest, st.By)
 			}
 		} else if st.Newest > 0 {
 			add(variable(r.Parent)+"Newest"+exported(r.List),
-				"denorm.NewSubset(%s, %q, %s, %q, denorm.SubsetSpec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
+				"subset.New(%s, %q, %s, %q, subset.Spec{Max: %d, By: bson.D{{Key: %q, Value: -1}}, Fields: %#v})",
 				child, s.key(r), parent, r.List, st.Newest, st.By, s.inSubset(r))
 		}
 		if s.counts[r] != nil {
-			add(variable(r.Parent)+exported(r.List)+"Totals", "denorm.NewCounter(%s, %q, %s, denorm.CounterSpec{%s})", child,
+			add(variable(r.Parent)+exported(r.List)+"Totals", "counter.New(%s, %q, %s, counter.Spec{%s})", child,
 				s.key(r), parent, counterText(s.counterSpec(r)))
 		}
 		if s.copies[r] != nil {
@@ -194,7 +203,7 @@ func (s *store) techniqueLines(b *strings.Builder) (names []string) {
 				fields = append(fields, fmt.Sprintf("{From: %q, To: %q}", s.source(r.parent, f), s.prefix(r.child)+s.copied(r, f)))
 			}
 			add(variable(r.Child)+exported(r.Field)+"Copy",
-				"denorm.NewCopy(%s, %s, denorm.CopySpec{KeyPath: %q, Fields: []denorm.Field{%s}})",
+				"copies.New(%s, %s, copies.Spec{KeyPath: %q, Fields: []copies.Field{%s}})",
 				parent, child, s.prefix(r.child)+s.key(r), strings.Join(fields, ", "))
 		}
 	}
@@ -237,21 +246,21 @@ func listSpecText(spec embed.EmbeddedSpec) string {
 }
 
 // counterText returns the spec of a counter in Go.
-func counterText(spec denorm.CounterSpec) string {
+func counterText(spec counter.Spec) string {
 	var parts []string
 	if spec.Count != "" {
 		parts = append(parts, fmt.Sprintf("Count: %q", spec.Count))
 	}
 	for _, list := range []struct {
 		name   string
-		fields []denorm.Field
+		fields []counter.Field
 	}{{"Sums", spec.Sums}, {"Mins", spec.Mins}, {"Maxs", spec.Maxs}} {
 		var fields []string
 		for _, f := range list.fields {
 			fields = append(fields, fmt.Sprintf("{From: %q, To: %q}", f.From, f.To))
 		}
 		if len(fields) > 0 {
-			parts = append(parts, list.name+": []denorm.Field{"+strings.Join(fields, ", ")+"}")
+			parts = append(parts, list.name+": []counter.Field{"+strings.Join(fields, ", ")+"}")
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -272,10 +281,15 @@ func exported(name string) string {
 	return string(out)
 }
 
-// variable converts a name to a Go variable.
+// variable converts a name to a Go variable. It isn't the name of an imported package.
 func variable(name string) string {
 	out := []rune(clean(name))
 	out[0] = unicode.ToLower(out[0])
+	for _, at := range append([]string{"bson"}, declarationImports...) {
+		if packageName(at) == string(out) {
+			return string(out) + "Docs"
+		}
+	}
 	return string(out)
 }
 

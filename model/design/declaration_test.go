@@ -101,3 +101,12 @@ func TestDeclaration(t *testing.T) {
 		}
 	}
 }
+
+// A collection can have the name of a package that the declaration imports.
+func TestDeclarationVariables(t *testing.T) {
+	for name, want := range map[string]string{"songs": "songs", "Copies": "copiesDocs", "bson": "bsonDocs", "9": "x9"} {
+		if got := variable(name); got != want {
+			t.Errorf("variable(%q) = %s, want %s", name, got, want)
+		}
+	}
+}

@@ -5,10 +5,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -43,7 +47,7 @@ func (s *store) declare() {
 		if p := s.pages[s.home[e]]; p != nil {
 			techniques = append(techniques, p.bucket)
 			if st := s.storage(p.rel); st.Newest > 0 {
-				t := denorm.NewBounded(s.own[p.rel.parent], p.rel.List, boundedSpec(st))
+				t := bounded.New(s.own[p.rel.parent], p.rel.List, boundedSpec(st))
 				s.pushed[p.rel] = t
 				techniques = append(techniques, t)
 				s.addIndexes(t.Indexes())
@@ -97,23 +101,23 @@ func (s *store) declareRef(r *relation, needed map[string][]bson.D) model.Techni
 		return t
 	}
 	if r.many() {
-		t := relate.NewChildRefs(s.own[r.child], s.key(r), s.hostDocs(r.parent))
+		t := childrefs.New(s.own[r.child], s.key(r), s.hostDocs(r.parent))
 		s.links[r] = t
 		return t
 	}
 	if r.Ordered {
-		t := relate.NewChildRefs(s.hostDocs(r.parent), r.List, s.own[r.child])
+		t := childrefs.New(s.hostDocs(r.parent), r.List, s.own[r.child])
 		s.orders[r] = t
 		return t
 	}
-	spec := relate.ParentRefSpec{By: s.storage(r).By}
+	spec := parentref.Spec{By: s.storage(r).By}
 	for _, keys := range needed[r.Child] { // the index of a parent's children serves one order
 		if len(keys) == 3 && keys[0].Key == s.key(r) && keys[2].Key == "_id" {
 			spec.By = keys[1].Key
 		}
 	}
 	s.orderOf[r] = spec.By
-	t := relate.NewParentRef(s.own[r.child], s.key(r), s.hostDocs(r.parent), spec)
+	t := parentref.New(s.own[r.child], s.key(r), s.hostDocs(r.parent), spec)
 	s.refs[r] = t
 	return t
 }
@@ -128,14 +132,14 @@ func (s *store) declareMore(r *relation) (out []model.Technique) {
 		}
 	}()
 	if st.Newest > 0 {
-		t := denorm.NewSubset(s.own[r.child], s.key(r), s.own[r.parent], r.List, denorm.SubsetSpec{
+		t := subset.New(s.own[r.child], s.key(r), s.own[r.parent], r.List, subset.Spec{
 			Max: int(st.Newest), By: bson.D{{Key: st.By, Value: -1}}, Fields: s.inSubset(r),
 		})
 		s.newest[r] = t
 		out = append(out, t)
 	}
 	if st.Totals {
-		t := denorm.NewCounter(s.own[r.child], s.key(r), s.own[r.parent], s.counterSpec(r))
+		t := counter.New(s.own[r.child], s.key(r), s.own[r.parent], s.counterSpec(r))
 		s.counts[r] = t
 		out = append(out, t)
 	}
@@ -143,7 +147,7 @@ func (s *store) declareMore(r *relation) (out []model.Technique) {
 }
 
 // inSubset returns the paths of a child in a parent's subset: fields and relations.
-// Copies are excluded, because a denorm.Copy doesn't reach into a denorm.Subset.
+// Copies are excluded, because a copies.Copy doesn't reach into a subset.Subset.
 func (s *store) inSubset(r *relation) (out []string) {
 	for _, f := range r.child.Fields {
 		out = append(out, f.Name)
@@ -156,8 +160,8 @@ func (s *store) inSubset(r *relation) (out []string) {
 	return out
 }
 
-func boundedSpec(st Storage) denorm.BoundedSpec {
-	return denorm.BoundedSpec{
+func boundedSpec(st Storage) bounded.Spec {
+	return bounded.Spec{
 		Max: int(st.Newest), First: true,
 		By:  bson.D{{Key: st.By, Value: -1}, {Key: "_id", Value: -1}},
 		Key: "_id",
@@ -203,7 +207,7 @@ func inElement(keys bson.D, list string) (out bson.D, ok bool) {
 
 func (s *store) declareCopy(r *relation) model.Technique {
 	prefix := s.prefix(r.child)
-	spec := denorm.CopySpec{KeyPath: prefix + s.key(r)}
+	spec := copies.Spec{KeyPath: prefix + s.key(r)}
 	switch {
 	case prefix != "":
 		spec.Lists = []string{strings.TrimSuffix(prefix, ".")}
@@ -211,9 +215,9 @@ func (s *store) declareCopy(r *relation) model.Technique {
 		spec.Lists = []string{r.Field}
 	}
 	for _, f := range s.storage(r).Copy {
-		spec.Fields = append(spec.Fields, denorm.Field{From: s.source(r.parent, f), To: prefix + s.copied(r, f)})
+		spec.Fields = append(spec.Fields, copies.Field{From: s.source(r.parent, f), To: prefix + s.copied(r, f)})
 	}
-	t := denorm.NewCopy(s.own[r.parent], s.hostDocs(r.child), spec)
+	t := copies.New(s.own[r.parent], s.hostDocs(r.child), spec)
 	s.copies[r] = t
 	return t
 }

@@ -24,15 +24,15 @@
 //
 // A [Layout] has a [Storage] for each relation:
 //
-//	Reference                     relate.ParentRef  documents used on their own
-//	Reference, Relation.Ordered   relate.ChildRefs  children ordered by hand
-//	Reference, Relation.Each > 1  relate.ChildRefs  many-to-many relations
-//	Reference with Copy           denorm.Copy       children shown with parent's fields
-//	Reference with Newest         denorm.Subset     a parent with its newest children
-//	Reference with Totals         denorm.Counter    a parent with a count or sum
+//	Reference                     parentref.ParentRef  documents used on their own
+//	Reference, Relation.Ordered   childrefs.ChildRefs  children ordered by hand
+//	Reference, Relation.Each > 1  childrefs.ChildRefs  many-to-many relations
+//	Reference with Copy           copies.Copy       children shown with parent's fields
+//	Reference with Newest         subset.Subset     a parent with its newest children
+//	Reference with Totals         counter.Counter    a parent with a count or sum
 //	Embedded                      embed.Embedded    few children, read with their parent
-//	Paged                         denorm.Bucket     many children, read in pages
-//	Paged with Newest             denorm.Bounded    pages, and the newest in the parent
+//	Paged                         bucket.Bucket     many children, read in pages
+//	Paged with Newest             bounded.Bounded    pages, and the newest in the parent
 //
 // To choose by published rules, see advise.Choose.
 //

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/design"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -24,7 +24,7 @@ type book struct {
 var (
 	authors = model.NewCollection[author, string]("authors")
 	books   = model.NewCollection[book, string]("books")
-	wrote   = relate.NewChildRefs(authors, "books", books)
+	wrote   = childrefs.New(authors, "books", books)
 	library = model.New("library", wrote, model.Entity(books, model.NewIndex("books", bson.D{{Key: "title", Value: 1}})))
 )
 
@@ -48,5 +48,5 @@ func ExampleLint() {
 	// needless index: books.title_1: no run uses it; add the run that uses it, or remove the index
 	// no index: search: no index is known to serve {title: RegExp('moon', 'i')}; declare one (model.Entity), and set the Index of the query
 	// unanchored pattern: search: /moon/i ignores case; begin the pattern with ^ and match the case, store the text in lower case in another field, or use an index with a collation
-	// unbounded array: authors.books: an array without Items, 16 MB are reached at 1277727; bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own
+	// unbounded array: authors.books: an array without Items, 16 MB are reached at 1277727; bound it (bounded.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own
 }

@@ -20,12 +20,12 @@ type Storage struct {
 	As Structure
 
 	// Copy names the parent's fields, including references, that each child copies
-	// (denorm.Copy). Copy needs As = Reference.
+	// (copies.Copy). Copy needs As = Reference.
 	Copy []string
 
 	// Newest is how many children the parent also stores, without copied fields (Copy).
 	// By names the field that sorts the children, greatest first. If As is Paged, the
-	// technique is denorm.Bounded, otherwise denorm.Subset. The zero values mean no
+	// technique is bounded.Bounded, otherwise subset.Subset. The zero values mean no
 	// stored children.
 	Newest int64
 	By     string
@@ -34,7 +34,7 @@ type Storage struct {
 	Page int64
 
 	// With Totals, the parent stores totals listed in Access.Fields, such as
-	// "count(bids)" (denorm.Counter).
+	// "count(bids)" (counter.Counter).
 	Totals bool
 }
 
@@ -42,13 +42,13 @@ type Storage struct {
 type Structure uint8
 
 const (
-	// Reference means that a child contains its parent's _id (relate.ParentRef). With
-	// Relation.Ordered, a parent lists its children's _ids (relate.ChildRefs). In a
-	// many-to-many relation, a child lists its parents' _ids (relate.ChildRefs). With
+	// Reference means that a child contains its parent's _id (parentref.ParentRef). With
+	// Relation.Ordered, a parent lists its children's _ids (childrefs.ChildRefs). In a
+	// many-to-many relation, a child lists its parents' _ids (childrefs.ChildRefs). With
 	// Storage.Copy, such a child lists copies of its parents (embed.Embedded).
 	Reference Structure = iota
 	Embedded            // children are in an array of their parent (embed.Embedded)
-	Paged               // a document contains several children of one parent, in insertion order (denorm.Bucket)
+	Paged               // a document contains several children of one parent, in insertion order (bucket.Bucket)
 )
 
 // String returns the structure as a word: "embedded".

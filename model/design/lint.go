@@ -131,11 +131,11 @@ func (x *linter) documents() {
 				figure += fmt.Sprintf(", 16 MB are reached at %d", o.Room)
 			}
 			x.add("unbounded array", w.Collection+"."+o.Path, figure,
-				"bound it (denorm.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own")
+				"bound it (bounded.Bounded, embed.EmbeddedSpec.Max) and tell the Budget, or store the elements in a collection of their own")
 		}
 		if w.Bytes > advise.ArrayLimit {
 			x.add("bloated document", w.Collection, fmt.Sprintf("up to %d bytes, more than %d", w.Bytes, advise.ArrayLimit),
-				"move fields that are seldom read together into another collection (denorm.Subset, relate.ParentRef)")
+				"move fields that are seldom read together into another collection (subset.Subset, parentref.ParentRef)")
 		}
 	}
 	for _, t := range x.Model.Techniques() {
@@ -223,7 +223,7 @@ func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
 		x.add("hot document", r.Name,
 			fmt.Sprintf("%g writes a second to one document, at most %d are advised", r.PerSecond, advise.HotLimit),
-			"spread it over several documents (denorm.Slots, denorm.Approximate, denorm.Bucket)")
+			"spread it over several documents (slots.Slots, approximate.Approximate, bucket.Bucket)")
 	}
 	switch v := r.Of.(type) {
 	case model.Query:
@@ -281,7 +281,7 @@ func (x *linter) aggregation(name string, a model.Aggregation) {
 	x.judge(name, a.Err, filter, a.Index)
 	if n := lookups(a.Pipeline); n > LookupLimit {
 		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit),
-			"store data that is read together in one document (embed.Embedded, denorm.Copy)")
+			"store data that is read together in one document (embed.Embedded, copies.Copy)")
 	}
 	x.scatter(name, func(s sharded) keys.Target { return s.Aggregate(a) })
 }

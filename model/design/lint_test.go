@@ -8,7 +8,7 @@ import (
 	"github.com/docmodel/docmodel/model/advise"
 	"github.com/docmodel/docmodel/model/design"
 	"github.com/docmodel/docmodel/model/keys"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -29,7 +29,7 @@ type lintProduct struct {
 var (
 	lintParts    = model.NewCollection[lintPart, string]("parts")
 	lintProducts = model.NewCollection[lintProduct, string]("products")
-	lintUses     = relate.NewChildRefs(lintProducts, "parts", lintParts)
+	lintUses     = childrefs.New(lintProducts, "parts", lintParts)
 )
 
 // smells returns the rules and places of what a Lint finds.

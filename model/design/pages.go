@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bucket"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 type (
-	page     = denorm.BucketDoc[id, doc]
+	page     = bucket.Doc[id, doc]
 	pageDocs = model.Collection[page, string]
 )
 
@@ -21,7 +21,7 @@ type pages struct {
 	rel    *relation // the relation of the children
 	max    int64
 	docs   *pageDocs
-	bucket *denorm.Bucket[id, doc]
+	bucket *bucket.Bucket[id, doc]
 }
 
 // pageList is the field of a page's children.
@@ -30,7 +30,7 @@ const pageList = "items"
 // newPages returns the relation that embeds the children in their pages.
 func (s *store) newPages(r *relation, max int64) *relation {
 	p := &pages{rel: r, max: max, docs: model.NewCollection[page, string](r.Child)}
-	p.bucket = denorm.NewBucket[id, doc](p.docs, denorm.BucketSpec{Max: int(max)})
+	p.bucket = bucket.New[id, doc](p.docs, bucket.Spec{Max: int(max)})
 	host := &entity{Entity: &Entity{Name: r.Child, Count: r.parent.Count * p.each()}, number: r.child.number, pages: p}
 	in := &relation{
 		Relation: &Relation{Child: r.Child, Field: "page", Parent: r.Child, List: pageList},

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
+	"github.com/docmodel/docmodel/denorm/subset"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/childrefs"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -23,15 +27,15 @@ type store struct {
 	layout Layout
 	own    map[*entity]*docs     // the entities with a collection
 	home   map[*entity]*relation // the relation that embeds each other entity
-	refs   map[*relation]*relate.ParentRef[doc, id, doc, id]
+	refs   map[*relation]*parentref.ParentRef[doc, id, doc, id]
 	lists  map[*relation]*embed.Embedded[doc, id, doc]
-	orders map[*relation]*relate.ChildRefs[doc, id, doc, id] // of parents that list their children
-	links  map[*relation]*relate.ChildRefs[doc, id, doc, id] // of children that list their parents
-	newest map[*relation]*denorm.Subset[doc, id, doc, id]
-	pushed map[*relation]*denorm.Bounded[doc, id] // the newest of paged children
-	counts map[*relation]*denorm.Counter[doc, id, doc, id]
+	orders map[*relation]*childrefs.ChildRefs[doc, id, doc, id] // of parents that list their children
+	links  map[*relation]*childrefs.ChildRefs[doc, id, doc, id] // of children that list their parents
+	newest map[*relation]*subset.Subset[doc, id, doc, id]
+	pushed map[*relation]*bounded.Bounded[doc, id] // the newest of paged children
+	counts map[*relation]*counter.Counter[doc, id, doc, id]
 	stores map[*relation]*model.Store[doc, id] // of the children that a parent shows or counts
-	copies map[*relation]*denorm.Copy[doc, id, id]
+	copies map[*relation]*copies.Copy[doc, id, id]
 	pages  map[*relation]*pages // by the relation that embeds the children in their pages
 
 	lookups map[*access]lookup
@@ -47,11 +51,11 @@ type store struct {
 func newStore(g *graph, l Layout) (*store, error) {
 	s := &store{
 		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
-		refs: map[*relation]*relate.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
-		orders: map[*relation]*relate.ChildRefs[doc, id, doc, id]{},
-		links:  map[*relation]*relate.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*denorm.Subset[doc, id, doc, id]{},
-		counts: map[*relation]*denorm.Counter[doc, id, doc, id]{}, copies: map[*relation]*denorm.Copy[doc, id, id]{},
-		pages: map[*relation]*pages{}, pushed: map[*relation]*denorm.Bounded[doc, id]{},
+		refs: map[*relation]*parentref.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
+		orders: map[*relation]*childrefs.ChildRefs[doc, id, doc, id]{},
+		links:  map[*relation]*childrefs.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*subset.Subset[doc, id, doc, id]{},
+		counts: map[*relation]*counter.Counter[doc, id, doc, id]{}, copies: map[*relation]*copies.Copy[doc, id, id]{},
+		pages: map[*relation]*pages{}, pushed: map[*relation]*bounded.Bounded[doc, id]{},
 		stores: map[*relation]*model.Store[doc, id]{}, lookups: map[*access]lookup{}, sizes: map[*entity]size{},
 		indexes: map[string][]model.Index{}, more: map[string][]model.Index{}, orderOf: map[*relation]string{},
 		listSpec: map[*relation]string{},

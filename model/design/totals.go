@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -76,18 +76,18 @@ func (a *access) counted() (out []*relation) {
 }
 
 // counterSpec returns the spec of the counter for a relation's totals.
-func (g *graph) counterSpec(r *relation) denorm.CounterSpec {
-	spec := denorm.CounterSpec{}
+func (g *graph) counterSpec(r *relation) counter.Spec {
+	spec := counter.Spec{}
 	for _, t := range g.totals(r) {
 		switch t.op {
 		case "count":
 			spec.Count = t.path()
 		case "sum":
-			spec.Sums = append(spec.Sums, denorm.Field{From: t.field.Name, To: t.path()})
+			spec.Sums = append(spec.Sums, counter.Field{From: t.field.Name, To: t.path()})
 		case "min":
-			spec.Mins = append(spec.Mins, denorm.Field{From: t.field.Name, To: t.path()})
+			spec.Mins = append(spec.Mins, counter.Field{From: t.field.Name, To: t.path()})
 		default:
-			spec.Maxs = append(spec.Maxs, denorm.Field{From: t.field.Name, To: t.path()})
+			spec.Maxs = append(spec.Maxs, counter.Field{From: t.field.Name, To: t.path()})
 		}
 	}
 	return spec
@@ -201,7 +201,7 @@ func (x *work) totalChildren(a *access, r *relation, l *lookup, rows []row, out 
 				if v := at(d, name); v != nil {
 					out.set(parent, t, v)
 				} else if t.field == nil {
-					out.set(parent, t, at(d, "n")) // as relate.ParentRef counts
+					out.set(parent, t, at(d, "n")) // as parentref.ParentRef counts
 				}
 			}
 		}

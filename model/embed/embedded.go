@@ -40,7 +40,7 @@ const (
 // addresses. Each element has a key that is unique in the array.
 //
 // Each change rewrites the parent. To keep the parent below 16 MiB, set EmbeddedSpec.Max.
-// If you often query elements of many parents, use relate.ParentRef.
+// If you often query elements of many parents, use parentref.ParentRef.
 //
 // A [model.Store] accepts elements in a new parent only. To change them, use the methods.
 //

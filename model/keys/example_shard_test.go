@@ -100,5 +100,5 @@ func ExampleShard() {
 	// all shards: one _id, but not the whole shard key: the filter has no condition on device, the first field of the shard key {device: 1, at: 1}
 	// docmodel: a unique index under the shard key {device: 1, at: 1} must begin with its fields
 	// 	at index at_1 of measurements
-	// 	remedy: put device, at before its keys, or store the values in a collection that is sharded by them, as a unique denorm.IndexTable does
+	// 	remedy: put device, at before its keys, or store the values in a collection that is sharded by them, as a unique indextable.IndexTable does
 }

@@ -152,7 +152,7 @@ func brokenIndexes(collection string, key []shardField, list []model.Index) (out
 				Place: place,
 
 				Remedy: "put " + strings.Join(pathsOf(key), ", ") +
-					" before its keys, or store the values in a collection that is sharded by them, as a unique denorm.IndexTable does",
+					" before its keys, or store the values in a collection that is sharded by them, as a unique indextable.IndexTable does",
 			})
 		}
 	}

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/mongotest"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -91,13 +92,13 @@ func TestShardStoreHolds(t *testing.T) {
 	}
 	areas, shops := model.NewCollection[area, int32]("areas"), model.NewCollection[shop, int32]("shops")
 	shard := keys.NewShard(areas, shardD("region", 1), keys.ShardSpec{})
-	regions := denorm.NewCopy(areas, shops, denorm.CopySpec{
+	regions := copies.New(areas, shops, copies.Spec{
 		KeyPath: "area",
-		Fields:  []denorm.Field{{From: "region", To: "region"}},
+		Fields:  []copies.Field{{From: "region", To: "region"}},
 	})
 	m := model.New("held", shard, regions,
-		relate.NewParentRef(shops, "area", areas, relate.ParentRefSpec{MustExist: true}),
-		denorm.NewCounter(shops, "area", areas, denorm.CounterSpec{Count: "shops"}))
+		parentref.New(shops, "area", areas, parentref.Spec{MustExist: true}),
+		counter.New(shops, "area", areas, counter.Spec{Count: "shops"}))
 	client, stop := mongotest.Start(mongotest.WithShards(mongotest.NewShards(3)), mongotest.WithVersion("7.0"))
 	defer stop()
 	ctx := t.Context()

@@ -25,7 +25,7 @@ import (
 // Store enough documents to make plans differ. Pass a [model.Write], a command (bson.D),
 // or a value with a method Command() bson.D, such as [model.Find].
 //
-//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a relate.ChildRefs
+//	modeltest.WantIndexed(t, db, uses.ParentsOf("AAAA"), "parts_1") // a childrefs.ChildRefs
 //
 // A plan with another index also passes, if it reads no more and adds no sort.
 //

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -30,9 +31,9 @@ type (
 var (
 	stables = model.NewCollection[stable, string]("stables")
 	horses  = model.NewCollection[horse, string]("horses")
-	numbers = denorm.NewCounter(horses, "stable", stables, denorm.CounterSpec{Count: "horses"})
-	doors   = denorm.NewCopy(stables, horses, denorm.CopySpec{
-		KeyPath: "stable", Fields: []denorm.Field{{From: "name", To: "door"}}, Version: "version", VersionTo: "doorV",
+	numbers = counter.New(horses, "stable", stables, counter.Spec{Count: "horses"})
+	doors   = copies.New(stables, horses, copies.Spec{
+		KeyPath: "stable", Fields: []copies.Field{{From: "name", To: "door"}}, Version: "version", VersionTo: "doorV",
 	})
 	ranch       = model.New("ranch", numbers, doors)
 	stableStore = model.NewStore(ranch, stables)

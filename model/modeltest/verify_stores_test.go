@@ -5,10 +5,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
 	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/dangling"
+	"github.com/docmodel/docmodel/relate/ondelete"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -46,16 +50,16 @@ type (
 var (
 	kennels  = model.NewCollection[kennel, bson.ObjectID]("kennels")
 	dogs     = model.NewCollection[dog, int64]("dogs")
-	ofKennel = relate.NewParentRef(dogs, "home.kennel", kennels, relate.ParentRefSpec{MustExist: true})
-	ofMother = relate.NewParentRef(dogs, "mother", dogs, relate.ParentRefSpec{MustExist: true})
+	ofKennel = parentref.New(dogs, "home.kennel", kennels, parentref.Spec{MustExist: true})
+	ofMother = parentref.New(dogs, "mother", dogs, parentref.Spec{MustExist: true})
 	kept     = model.New("kennels", ofKennel, ofMother,
-		relate.NewDangling(dogs, "home.kennel", kennels, relate.DanglingSpec{Repair: relate.DeleteReferrers}),
-		relate.NewDangling(dogs, "mother", dogs, relate.DanglingSpec{Repair: relate.DetachIDs}),
-		relate.NewOnDelete(kennels, relate.OnDeleteSpec{Cascade: []relate.Referrer{ofKennel}}),
-		relate.NewOnDelete(dogs, relate.OnDeleteSpec{Nullify: []relate.Referrer{ofMother}}),
-		denorm.NewCounter(dogs, "home.kennel", kennels, denorm.CounterSpec{Count: "dogs"}),
-		denorm.NewCopy(kennels, dogs, denorm.CopySpec{
-			KeyPath: "home.kennel", Fields: []denorm.Field{{From: "name", To: "home.name"}},
+		dangling.New(dogs, "home.kennel", kennels, dangling.Spec{Repair: dangling.DeleteReferrers}),
+		dangling.New(dogs, "mother", dogs, dangling.Spec{Repair: dangling.DetachIDs}),
+		ondelete.New(kennels, ondelete.Spec{Cascade: []relate.Referrer{ofKennel}}),
+		ondelete.New(dogs, ondelete.Spec{Nullify: []relate.Referrer{ofMother}}),
+		counter.New(dogs, "home.kennel", kennels, counter.Spec{Count: "dogs"}),
+		copies.New(kennels, dogs, copies.Spec{
+			KeyPath: "home.kennel", Fields: []copies.Field{{From: "name", To: "home.name"}},
 		}))
 	_ = model.NewStore(kept, kennels)
 	_ = model.NewStore(kept, dogs)

@@ -60,7 +60,7 @@ func TestVerifyFinds(t *testing.T) {
 			name: "half", reason: "a count that nobody counts",
 			wants: []string{
 				"buy alone, plain: the checks find:",
-				"denorm.Counter: stables 'n': stores {horses: Long('0')}, but its children make {horses: 1}",
+				"counter.Counter: stables 'n': stores {horses: Long('0')}, but its children make {horses: 1}",
 			},
 		},
 		{

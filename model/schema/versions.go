@@ -33,7 +33,7 @@ import (
 //
 // # Other techniques
 //
-// A technique such as denorm.Copy works on stored documents. Each path of the technique
+// A technique such as copies.Copy works on stored documents. Each path of the technique
 // must exist in all versions, with one type. Otherwise, the technique's constructor or a
 // later [NewVersions] panics. The path's meaning must also stay the same. To use another
 // path, first run [Versions.Migrate] and remove the steps.

@@ -1,5 +1,5 @@
-// Package bucket is the core of denorm.Bucket (denorm/bucket.go). It also stores the pages
-// of a denorm.SubsetPages and the overflow of a denorm.Outlier. Elements are appended to
+// Package bucket is the core of bucket.Bucket (denorm/bucket.go). It also stores the pages
+// of a subsetpages.SubsetPages and the overflow of an outlier.Outlier. Elements are appended to
 // documents that hold a bounded number of them. The shell passes the List methods to
 // model.Parts. A store can't write buckets.
 //
@@ -54,7 +54,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Buckets is the non-generic core of denorm.Bucket. Its methods check and encode their
+// Buckets is the non-generic core of bucket.Bucket. Its methods check and encode their
 // arguments.
 type Buckets struct {
 	Docs   *core.Docs
@@ -62,11 +62,18 @@ type Buckets struct {
 	totals []total
 }
 
+// Inside is what a public bucket.Bucket shows to the techniques that are made of it (packages outlier and subsetpages):
+// its Buckets and its collection, a *model.Collection.
+type Inside[C any] struct {
+	Buckets    *Buckets
+	Collection C
+}
+
 // A total is a number to add up: its path within an element, and its name in totals, with
 // "/" instead of dots.
 type total struct{ path, name string }
 
-// A Spec is a denorm.BucketSpec.
+// A Spec is the public Spec.
 type Spec struct {
 	Max        int
 	MaxBytes   int64
@@ -84,7 +91,7 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 	if b.Spec.Location == nil {
 		b.Spec.Location = time.UTC
 	}
-	items, place := docs.MustField("items"), core.Place("NewBucket of "+docs.Name())
+	items, place := docs.MustField("items"), core.Place("bucket.New of "+docs.Name())
 	switch {
 	case spec.Max < 1 || spec.Max > math.MaxInt32:
 		place.Fail(fmt.Sprintf("Max is %d", spec.Max), "give 1 or more")

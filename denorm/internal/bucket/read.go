@@ -72,7 +72,7 @@ func (b *Buckets) MatchHolding(key, element any) (bson.D, error) {
 // EncodeElementKey returns an Element of which only the key is known.
 func (b *Buckets) EncodeElementKey(key, element any) (e Element, err error) {
 	if b.Spec.ElementKey == "" {
-		return e, b.Docs.Refuse("items", nil, "needs BucketSpec.ElementKey: give it in the declaration")
+		return e, b.Docs.Refuse("items", nil, "needs bucket.Spec.ElementKey: give it in the declaration")
 	}
 	if _, err = b.encodeKey(key); err != nil {
 		return e, err

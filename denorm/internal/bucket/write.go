@@ -237,7 +237,7 @@ func (b *Buckets) EncodeElement(key, element any) (e Element, err error) {
 	if b.Spec.ElementKey != "" {
 		if e.ID = e.lookup(b.Spec.ElementKey); !stored.IsKey(e.ID) {
 			return e, b.Docs.Refuse("items[]."+b.Spec.ElementKey, nil,
-				"is missing or null: BucketSpec.ElementKey needs a value")
+				"is missing or null: bucket.Spec.ElementKey needs a value")
 		}
 	}
 	if b.Spec.Period != 0 {

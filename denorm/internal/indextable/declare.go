@@ -1,5 +1,5 @@
-// Package indextable is the core of denorm.IndexTable (denorm/index_table.go), and of the
-// tables of a denorm.Inverted (package inverted): entries that find documents by a value.
+// Package indextable is the core of indextable.IndexTable (denorm/index_table.go), and of the
+// tables of an inverted.Inverted (package inverted): entries that find documents by a value.
 // The shells make queries of FindEntries and FindDocuments, and pass the other methods to
 // model.Parts. Stores call MakeReactions, audits call ListChecks.
 //
@@ -45,7 +45,7 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// A Table is the non-generic core of denorm.IndexTable. Its methods take encoded
+// A Table is the non-generic core of indextable.IndexTable. Its methods take encoded
 // documents.
 type Table struct {
 	docs *core.Docs
@@ -67,7 +67,7 @@ func DeclareTable(docs *core.Docs, path, entries string, unique bool, copies []s
 		docs: docs, entries: entries, path: path, field: docs.MustField(path), unique: unique,
 		copies: slices.Clone(copies),
 	}
-	place := core.Place(fmt.Sprintf("NewIndexTable of %s.%s", t.docs.Name(), t.path))
+	place := core.Place(fmt.Sprintf("indextable.New of %s.%s", t.docs.Name(), t.path))
 	switch {
 	case core.Overlap(t.path, "_id"):
 		place.Fail(fmt.Sprintf("path %q is in the _id", t.path), "name another path: the _id has an index already")

@@ -18,7 +18,7 @@ func Example_relation() {
 	few.Parent.Has = advise.Count{Typical: 5, Max: 20}
 	fmt.Println(advise.Choose(few).Choice)
 	// Output:
-	// parent reference [relate.ParentRef]
+	// parent reference [parentref.ParentRef]
 	// - nothing ends the number of announcements, and an array should not grow without bound
 	// - a join by id and index costs little more than one on the server would
 	// - each of the announcements belongs to one of the courses, and holds its id

@@ -6,7 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/schema"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/migrate"
 )
 
 // OldPerson is how documents without a schemaVersion look.
@@ -53,6 +53,6 @@ type Remark struct {
 var (
 	posts   = model.NewCollection[Post, string]("posts")
 	remarks = model.NewCollection[Remark, int64]("remarks")
-	extract = relate.NewExtract(posts, "comments", remarks,
-		relate.ExtractSpec[string, int64]{Key: "id", Parent: "post", Order: "place"})
+	extract = migrate.NewExtract(posts, "comments", remarks,
+		migrate.ExtractSpec[string, int64]{Key: "id", Parent: "post", Order: "place"})
 )

@@ -3,10 +3,12 @@
 package school
 
 import (
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
+	"github.com/docmodel/docmodel/denorm/copies"
+	"github.com/docmodel/docmodel/denorm/counter"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
-	"github.com/docmodel/docmodel/relate"
+	"github.com/docmodel/docmodel/relate/parentref"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -65,21 +67,21 @@ var (
 )
 
 // Step 2: an announcement refers to its course, which must exist.
-var board = relate.NewParentRef(announcements, "course", courses,
-	relate.ParentRefSpec{MustExist: true})
+var board = parentref.New(announcements, "course", courses,
+	parentref.Spec{MustExist: true})
 
 // Step 3: an enrolment shows the name of its student.
-var names = denorm.NewCopy(students, enrolments, denorm.CopySpec{
+var names = copies.New(students, enrolments, copies.Spec{
 	KeyPath: "student.id",
-	Fields:  []denorm.Field{{From: "name", To: "student.name"}},
+	Fields:  []copies.Field{{From: "name", To: "student.name"}},
 })
 
 // Step 4: a course tells how many students it has.
-var sizes = denorm.NewCounter(enrolments, "course", courses,
-	denorm.CounterSpec{Count: "students"})
+var sizes = counter.New(enrolments, "course", courses,
+	counter.Spec{Count: "students"})
 
 // Step 5: a student's page shows the courses that were looked at last.
-var seen = denorm.NewBounded(students, "seen", denorm.BoundedSpec{Max: 3})
+var seen = bounded.New(students, "seen", bounded.Spec{Max: 3})
 
 // Step 6: two teachers who edit a syllabus don't overwrite each other.
 var edits = embed.NewVersioned(syllabuses, embed.VersionedSpec{})

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/bounded"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/embed"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -92,7 +92,7 @@ func Example_copy() {
 	// Output:
 	// {kate Kate} <nil>
 	// db.students.updateOne({_id: 'kate'}, {$set: {name: 'Katherine'}})
-	// db.enrolments.updateMany({'student.id': 'kate', 'student.name': {$ne: 'Katherine'}}, {$set: {'student.name': 'Katherine'}}) // denorm.Copy
+	// db.enrolments.updateMany({'student.id': 'kate', 'student.name': {$ne: 'Katherine'}}, {$set: {'student.name': 'Katherine'}}) // copies.Copy
 	// {kate Katherine}
 	// docmodel: enrolments: student.name: can't be written: a technique of the model writes it
 }
@@ -124,8 +124,8 @@ func Example_counter() {
 	fmt.Println(must(courses.ByID("maths").One(ctx, db)).Students)
 	// Output:
 	// db.enrolments.insertOne({_id: 'kate/maths', student: {id: 'kate', name: 'Kate'}, course: 'maths'})
-	// db.courses.updateOne({_id: 'maths'}, {$inc: {students: Long('1')}}) // denorm.Counter
-	// db.students.updateOne({_id: 'kate'}, {$inc: {'_m.hold': Long('1')}}) // denorm.Copy
+	// db.courses.updateOne({_id: 'maths'}, {$inc: {students: Long('1')}}) // counter.Counter
+	// db.students.updateOne({_id: 'kate'}, {$inc: {'_m.hold': Long('1')}}) // copies.Copy
 	// 1 command, 3 documents written, by _id_
 	// 1
 	// true
@@ -212,10 +212,10 @@ func Example_model() {
 // A technique that writes syllabuses and doesn't count their version up is refused.
 func Example_conflict() {
 	defer func() { fmt.Println(recover()) }()
-	topics := denorm.NewBounded(syllabuses, "topics", denorm.BoundedSpec{Max: 20})
+	topics := bounded.New(syllabuses, "topics", bounded.Spec{Max: 20})
 	model.New("school", edits, topics)
 	// Output:
-	// docmodel: denorm.Bounded writes syllabuses.topics without increasing version, the version by which embed.Versioned detects stale writes
+	// docmodel: bounded.Bounded writes syllabuses.topics without increasing version, the version by which embed.Versioned detects stale writes
 	// 	at New of "school"
-	// 	remedy: give CountUp in the specs that have it (Version for the source of a denorm.Copy), or give the versioned technique Uncounted: "topics" for syllabuses
+	// 	remedy: give CountUp in the specs that have it (Version for the source of a copies.Copy), or give the versioned technique Uncounted: "topics" for syllabuses
 }

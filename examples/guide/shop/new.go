@@ -3,7 +3,7 @@ package shop
 import (
 	"context"
 
-	"github.com/docmodel/docmodel/denorm"
+	"github.com/docmodel/docmodel/denorm/copies"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -12,9 +12,9 @@ var (
 	customers = model.NewCollection[Customer, string]("customers")
 	orders    = model.NewCollection[Order, int64]("orders")
 
-	names = denorm.NewCopy(customers, orders, denorm.CopySpec{
+	names = copies.New(customers, orders, copies.Spec{
 		KeyPath: "customer",
-		Fields:  []denorm.Field{{From: "name", To: "customerName"}},
+		Fields:  []copies.Field{{From: "name", To: "customerName"}},
 	})
 	// The program's own index.
 	byCents = model.NewIndex("orders", bson.D{{Key: "cents", Value: -1}})

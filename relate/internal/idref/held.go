@@ -103,7 +103,7 @@ func RequireSingle(place core.Place, f core.Field) {
 	if f.Arrays > 0 {
 		place.Fail(
 			"path \""+f.Path+"\" crosses an array",
-			"name a single value that isn't in an array, or declare a list of ids with NewChildRefs",
+			"name a single value that isn't in an array, or declare a list of ids with childrefs.New",
 		)
 	}
 }

@@ -55,7 +55,7 @@ func (r Ref) CheckRef() (problem, remedy string) {
 	case r.Open:
 		return fmt.Sprintf(
 			"the type doesn't tell whether %s.%s holds a list", r.From, r.Path,
-		), "declare it with NewParentRef or NewChildRefs"
+		), "declare it with parentref.New or childrefs.New"
 	case r.Deep:
 		return fmt.Sprintf(
 			"%s.%s crosses more than one array", r.From, r.Path,
