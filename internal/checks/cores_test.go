@@ -62,6 +62,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/interrupt",
 	"mongotest/internal/engine/jsonschema",
 	"mongotest/internal/engine/operators",
+	"mongotest/internal/engine/pcre",
 	"mongotest/internal/engine/pipe",
 	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",

@@ -6,10 +6,14 @@ import (
 	"unicode/utf8"
 )
 
+// A class such as [^a-z\d[:space:]-] is a set. Its items are runes, ranges, escapes for a rune or a set, and named
+// classes. A hyphen that can't be a range's is itself.
+
+// errClass is the error of a class without an end.
 var errClass = errors.New("missing terminating ] for character class")
 
-// class reads a class from behind its bracket.
-func (p *parser) class() (*node, error) {
+// readClass reads a class from behind its bracket. A ] in the first place is a rune of the class.
+func (p *parser) readClass() (*node, error) {
 	s := &set{fold: p.fold}
 	s.neg = p.skip("^")
 	for first := true; ; first = false {
@@ -19,15 +23,15 @@ func (p *parser) class() (*node, error) {
 		if !first && p.skip("]") {
 			return &node{kind: oneOf, set: s}, nil
 		}
-		if err := p.item(s); err != nil {
+		if err := p.readItem(s); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// item reads one item of a class: a rune, a range, a named class, or an escape.
-func (p *parser) item(s *set) error {
-	if text, ok := p.quoted(); ok {
+// readItem reads one item of a class into s: a rune, a range, a named class such as [:alpha:], or an escape.
+func (p *parser) readItem(s *set) error {
+	if text, ok := p.readQuoted(); ok {
 		for _, r := range text {
 			s.ranges = append(s.ranges, [2]rune{r, r})
 		}
@@ -41,14 +45,14 @@ func (p *parser) item(s *set) error {
 				return errors.New("unknown POSIX class name")
 			}
 			if neg {
-				named = named.not()
+				named = named.negate()
 			}
 			s.parts = append(s.parts, named)
 			p.rest = p.rest[end+2:]
 			return nil
 		}
 	}
-	low, part, err := p.member()
+	low, part, err := p.readMember()
 	if err != nil {
 		return err
 	}
@@ -60,9 +64,10 @@ func (p *parser) item(s *set) error {
 	if len(p.rest) > 1 && p.rest[0] == '-' && p.rest[1] != ']' {
 		was := p.rest
 		p.rest = p.rest[1:]
+		// A hyphen before a named class or a set is no range.
 		if strings.HasPrefix(p.rest, "[:") {
 			part = anyRune
-		} else if high, part, err = p.member(); err != nil {
+		} else if high, part, err = p.readMember(); err != nil {
 			return err
 		}
 		switch {
@@ -78,8 +83,8 @@ func (p *parser) item(s *set) error {
 	return nil
 }
 
-// member reads a rune of a class, or an escape that stands for a set.
-func (p *parser) member() (rune, *set, error) {
+// readMember reads a rune of a class, or an escape that stands for a set. Then the set isn't nil.
+func (p *parser) readMember() (rune, *set, error) {
 	r, n := utf8.DecodeRuneInString(p.rest)
 	p.rest = p.rest[n:]
 	if r != '\\' {
@@ -93,7 +98,7 @@ func (p *parser) member() (rune, *set, error) {
 		p.rest = p.rest[1:]
 		return 0, escapeSets[c], nil
 	case c == 'p' || c == 'P':
-		s, err := p.property()
+		s, err := p.readProperty()
 		return 0, s, err
 	case c == 'b':
 		p.rest = p.rest[1:]
@@ -101,6 +106,6 @@ func (p *parser) member() (rune, *set, error) {
 	case strings.IndexByte("BRXNgk", c) >= 0:
 		return 0, nil, errors.New("escape sequence is invalid in character class")
 	}
-	r, err := p.char(true)
+	r, err := p.readRune(true)
 	return r, nil, err
 }

@@ -9,12 +9,24 @@ import (
 	"unicode/utf8"
 )
 
+// The escapes that this file reads:
+//
+//	\d \w \s \h \v, \D \W \S \H \V   sets of runes (set.go), and all other runes
+//	\pL \p{Greek} \PL                Unicode properties
+//	\N \R                            no newline; the end of a line
+//	\A \z \Z \b \B \G \K             assertions, and the new begin of the match
+//	\1 \g1 \g{-1} \k<name>           what a group has matched
+//	\a \e \f \n \r \t \cA            control characters
+//	\x41 \x{1F600} \o{101} \101      codes of runes
+//	\.                               any other rune that is no letter and no digit: the rune itself
+
+// anchors are the escapes for assertions about a place.
 var anchors = map[byte]anchor{
 	'A': textBegin, 'z': textEnd, 'Z': finalEnd, 'b': boundary, 'B': noBoundary, 'G': searchBegin,
 }
 
-// escape reads an escape outside a class, from behind its backslash.
-func (p *parser) escape() (*node, error) {
+// readEscape reads an escape outside a class, from behind its backslash.
+func (p *parser) readEscape() (*node, error) {
 	if p.rest == "" {
 		return nil, errors.New("\\ at end of pattern")
 	}
@@ -29,35 +41,37 @@ func (p *parser) escape() (*node, error) {
 	}
 	switch c {
 	case 'p', 'P':
-		s, err := p.property()
+		s, err := p.readProperty()
 		return &node{kind: oneOf, set: s}, err
 	case 'N':
 		if strings.HasPrefix(p.rest, "N{") {
 			return nil, errors.New("\\N{...} isn't supported")
 		}
 		p.rest = p.rest[1:]
-		return &node{kind: oneOf, set: newline.not()}, nil
+		return &node{kind: oneOf, set: newline.negate()}, nil
 	case 'K':
 		p.rest = p.rest[1:]
 		return &node{kind: keep}, nil
-	case 'R':
+	case 'R': // a line's end: \r\n together, or any vertical space
 		p.rest = p.rest[1:]
 		pair := &node{kind: concat, subs: []*node{{kind: literal, rune: '\r'}, {kind: literal, rune: '\n'}}}
-		return &node{kind: atomic, subs: []*node{{kind: alternative, subs: []*node{pair, {kind: oneOf, set: vertical}}}}}, nil
+		either := &node{kind: alternative, subs: []*node{pair, {kind: oneOf, set: vertical}}}
+		return &node{kind: atomic, subs: []*node{either}}, nil
 	case 'X', 'C':
 		return nil, fmt.Errorf("\\%c isn't supported", c)
 	case 'g', 'k':
-		return p.reference(c)
+		return p.readReference(c)
 	}
-	if n, ok := p.number(); ok {
+	if n, ok := p.readNumber(); ok {
 		return &node{kind: reference, n: n, fold: p.fold}, nil
 	}
-	r, err := p.char(false)
+	r, err := p.readRune(false)
 	return &node{kind: literal, rune: r, fold: p.fold}, err
 }
 
-// number reads a reference by a number, and reports false where the digits are an octal code.
-func (p *parser) number() (int, bool) {
+// readNumber reads a reference by a number, and reports false if the digits are an octal code: there are fewer groups,
+// and the number has two digits or more.
+func (p *parser) readNumber() (int, bool) {
 	i := 0
 	for i < len(p.rest) && p.rest[i] >= '0' && p.rest[i] <= '9' {
 		i++
@@ -74,8 +88,8 @@ func (p *parser) number() (int, bool) {
 	return n, true
 }
 
-// reference reads \g and \k.
-func (p *parser) reference(c byte) (*node, error) {
+// readReference reads \g and \k, which is c: \g2, \g{-1}, \g{name}, \k<name>, \k'name', \k{name}.
+func (p *parser) readReference(c byte) (*node, error) {
 	p.rest = p.rest[1:]
 	open, name := byte(0), ""
 	if p.rest != "" {
@@ -92,7 +106,10 @@ func (p *parser) reference(c byte) (*node, error) {
 		return nil, errors.New("calls of groups aren't supported")
 	case c == 'g':
 		i := 0
-		for i < len(p.rest) && (p.rest[i] >= '0' && p.rest[i] <= '9' || i == 0 && (p.rest[i] == '-' || p.rest[i] == '+')) {
+		if strings.HasPrefix(p.rest, "-") || strings.HasPrefix(p.rest, "+") {
+			i++
+		}
+		for i < len(p.rest) && p.rest[i] >= '0' && p.rest[i] <= '9' {
 			i++
 		}
 		name, p.rest = p.rest[:i], p.rest[i:]
@@ -117,8 +134,8 @@ func (p *parser) reference(c byte) (*node, error) {
 	return &node{kind: reference, n: n, fold: p.fold}, nil
 }
 
-// property reads \p or \P.
-func (p *parser) property() (*set, error) {
+// readProperty reads \p or \P, such as \pL or \p{Greek}. \P has the runes without the property.
+func (p *parser) readProperty() (*set, error) {
 	neg := p.rest[0] == 'P'
 	p.rest = p.rest[1:]
 	var name string
@@ -134,17 +151,18 @@ func (p *parser) property() (*set, error) {
 		}
 		name, p.rest = p.rest[:1], p.rest[1:]
 	}
-	s, err := property(name)
+	s, err := findProperty(name)
 	if err == nil && neg {
-		s = s.not()
+		s = s.negate()
 	}
 	return s, err
 }
 
+// controls are the escapes of control characters.
 var controls = map[byte]rune{'a': '\a', 'e': 0x1b, 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// char reads an escape that stands for one rune, from behind its backslash.
-func (p *parser) char(inClass bool) (rune, error) {
+// readRune reads an escape that stands for one rune, from behind its backslash.
+func (p *parser) readRune(inClass bool) (rune, error) {
 	r, n := utf8.DecodeRuneInString(p.rest)
 	c := p.rest[0]
 	p.rest = p.rest[n:]
@@ -153,13 +171,13 @@ func (p *parser) char(inClass bool) (rune, error) {
 	}
 	switch {
 	case c == 'x':
-		return p.hex()
+		return p.readHex()
 	case c == 'o':
-		if digits, ok := p.braced(); ok {
-			return code(digits, 8)
+		if digits, ok := p.readBraced(); ok {
+			return makeRune(digits, 8)
 		}
 		return 0, errors.New("missing opening brace after \\o")
-	case c == 'c':
+	case c == 'c': // \cA is control-A
 		if p.rest == "" || p.rest[0] < 0x20 || p.rest[0] > 0x7e {
 			return 0, errors.New("\\c must be followed by a printable ASCII character")
 		}
@@ -173,7 +191,7 @@ func (p *parser) char(inClass bool) (rune, error) {
 		}
 		digits := string(c) + p.rest[:i]
 		p.rest = p.rest[i:]
-		return code(digits, 8)
+		return makeRune(digits, 8)
 	case c == '8' || c == '9':
 		return r, nil
 	case c < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)):
@@ -182,13 +200,13 @@ func (p *parser) char(inClass bool) (rune, error) {
 	return r, nil
 }
 
-// hex reads a code of up to two digits, or one in braces, from behind \x.
-func (p *parser) hex() (rune, error) {
-	if digits, ok := p.braced(); ok {
-		return code(digits, 16)
+// readHex reads a code of up to two digits, or one in braces, from behind \x.
+func (p *parser) readHex() (rune, error) {
+	if digits, ok := p.readBraced(); ok {
+		return makeRune(digits, 16)
 	}
 	i := 0
-	for i < len(p.rest) && i < 2 && posix["xdigit"].has(rune(p.rest[i])) {
+	for i < len(p.rest) && i < 2 && posix["xdigit"].contains(rune(p.rest[i])) {
 		i++
 	}
 	digits := p.rest[:i]
@@ -196,11 +214,11 @@ func (p *parser) hex() (rune, error) {
 	if digits == "" {
 		return 0, nil
 	}
-	return code(digits, 16)
+	return makeRune(digits, 16)
 }
 
-// braced reads what is in braces.
-func (p *parser) braced() (string, bool) {
+// readBraced reads what is in braces, false if no brace follows.
+func (p *parser) readBraced() (string, bool) {
 	end := strings.IndexByte(p.rest, '}')
 	if !strings.HasPrefix(p.rest, "{") || end < 0 {
 		return "", false
@@ -210,7 +228,8 @@ func (p *parser) braced() (string, bool) {
 	return text, true
 }
 
-func code(digits string, base int) (rune, error) {
+// makeRune returns the rune of a code. Surrogates are no runes.
+func makeRune(digits string, base int) (rune, error) {
 	n, err := strconv.ParseUint(digits, base, 32)
 	if err != nil || n > unicode.MaxRune || n >= 0xd800 && n < 0xe000 {
 		return 0, fmt.Errorf("character code point value %q is invalid", digits)

@@ -2,7 +2,17 @@ package pcre
 
 import "fmt"
 
-// kind is what a node of a parsed expression is.
+// The tree of (a|b)+\1:
+//
+//	concat
+//	  repeat 1 to unbounded
+//	    capture 1
+//	      alternative
+//	        literal a
+//	        literal b
+//	  reference 1
+
+// kind is what a node of a parsed expression is. The comments say what the node matches.
 type kind uint8
 
 const (
@@ -22,7 +32,7 @@ const (
 	back             // goes back n runes
 )
 
-// node is a part of a parsed expression.
+// node is a part of a parsed expression. Which fields count depends on its kind.
 type node struct {
 	kind     kind
 	rune     rune
@@ -53,11 +63,12 @@ const (
 	searchBegin // \G
 )
 
-// unbounded is the max of a repeat without one.
+// unbounded is the max of a repeat without a greatest number.
 const unbounded = -1
 
-// single returns the set of a node that takes one rune, nil of others.
-func (n *node) single() *set {
+// runeSet returns the set of a node that takes one rune, nil for other nodes. A repeat of such a node is one
+// instruction.
+func (n *node) runeSet() *set {
 	switch n.kind {
 	case oneOf:
 		return n.set
@@ -67,48 +78,50 @@ func (n *node) single() *set {
 	return nil
 }
 
-// width returns how many runes a node takes, or false if that isn't fixed.
-func (n *node) width() (int, bool) {
+// countWidth returns how many runes a node takes, or false if that isn't fixed.
+func (n *node) countWidth() (int, bool) {
 	switch n.kind {
 	case literal, oneOf:
 		return 1, true
 	case empty, look, assertion, keep:
 		return 0, true
 	case capture, atomic:
-		return n.subs[0].width()
+		return n.subs[0].countWidth()
 	case concat:
 		sum := 0
 		for _, s := range n.subs {
-			w, ok := s.width()
+			w, ok := s.countWidth()
 			if !ok {
 				return 0, false
 			}
 			sum += w
 		}
 		return sum, true
+	// All alternatives must have the same width, except at the top of a lookbehind.
 	case alternative, conditional:
-		first, ok := n.subs[0].width()
+		first, ok := n.subs[0].countWidth()
 		for _, s := range n.subs[1:] {
-			w, fixed := s.width()
+			w, fixed := s.countWidth()
 			ok = ok && fixed && w == first
 		}
 		return first, ok
 	case repeat:
-		w, ok := n.subs[0].width()
+		w, ok := n.subs[0].countWidth()
 		return w * n.min, ok && n.min == n.max
 	}
 	return 0, false
 }
 
-// behindWidths returns the widths of the alternatives of a lookbehind, which may differ from each other.
-func (n *node) behindWidths() ([]int, error) {
+// countBehindWidths returns the widths of the alternatives of a lookbehind. Each must be fixed, but they may differ
+// from each other.
+func (n *node) countBehindWidths() ([]int, error) {
 	list := []*node{n}
 	if n.kind == alternative {
 		list = n.subs
 	}
 	widths := make([]int, len(list))
 	for i, s := range list {
-		w, ok := s.width()
+		w, ok := s.countWidth()
 		if !ok {
 			return nil, fmt.Errorf("lookbehind assertion is not fixed length")
 		}

@@ -8,16 +8,26 @@ import (
 	"unicode/utf8"
 )
 
-// parser reads an expression.
+// The grammar of expressions, as the functions of this package read it:
+//
+//	alternatives = sequence {"|" sequence}
+//	sequence     = {(quoted | atom) [quantifier]}
+//	quoted       = "\Q" text "\E"
+//	quantifier   = ("*" | "+" | "?" | "{n}" | "{n,}" | "{n,m}") ["?" | "+"]
+//	atom         = escape | class | group | "." | "^" | "$" | any other rune
+//
+// Comments, (?#…), may be anywhere between atoms. With the option x so may white space and # to the end of a line.
+
+// parser reads an expression from left to right. The functions read… take what they read off rest.
 type parser struct {
-	flags
-	rest    string
-	depth   int
-	groups  int            // that have begun
-	total   int            // that the whole expression has
-	names   map[string]int // of groups
-	named   []*node        // that mean a group by its name
-	highest int            // the highest number of a group that is meant
+	flags                  // at the place that is read
+	rest    string         // what isn't read yet
+	depth   int            // how many parentheses are open
+	groups  int            // how many capturing groups have begun
+	total   int            // how many of them the whole expression has, by the reading before
+	names   map[string]int // the numbers of groups by their names
+	named   []*node        // the nodes that refer to a group by its name
+	highest int            // the highest number of a group to which a node refers
 }
 
 const (
@@ -31,24 +41,24 @@ func parse(pattern string, f flags) (*node, int, error) {
 	total := 0
 	for {
 		p := &parser{flags: f, rest: pattern, total: total, names: map[string]int{}}
-		n, err := p.alternatives()
+		n, err := p.readAlternatives()
 		switch {
 		case err != nil:
 			return nil, 0, err
 		case p.rest != "":
 			return nil, 0, errors.New("unmatched closing parenthesis")
-		case p.groups != total:
+		case p.groups != total: // the first reading: read again, now that the number is known
 			total = p.groups
 			continue
 		case p.highest > total:
 			return nil, 0, errors.New("reference to non-existent subpattern")
 		}
-		return n, total, p.resolve()
+		return n, total, p.resolveNames()
 	}
 }
 
-// resolve gives the references by a name their numbers.
-func (p *parser) resolve() error {
+// resolveNames gives the nodes that refer to a group by its name the group's number. The group may come later.
+func (p *parser) resolveNames() error {
 	for _, n := range p.named {
 		at, ok := p.names[n.name]
 		if !ok {
@@ -59,14 +69,15 @@ func (p *parser) resolve() error {
 	return nil
 }
 
+// skip takes text off rest, and reports whether it was there.
 func (p *parser) skip(text string) bool {
 	rest, ok := strings.CutPrefix(p.rest, text)
 	p.rest = rest
 	return ok
 }
 
-// alternatives reads until the end or a closing parenthesis. Options that are set within hold until there.
-func (p *parser) alternatives() (*node, error) {
+// readAlternatives reads a|b|c until the end or a closing parenthesis. Options that are set within hold until there.
+func (p *parser) readAlternatives() (*node, error) {
 	was := p.flags
 	defer func() { p.flags = was }()
 	if p.depth++; p.depth > maxDepth {
@@ -75,7 +86,7 @@ func (p *parser) alternatives() (*node, error) {
 	defer func() { p.depth-- }()
 	var list []*node
 	for {
-		n, err := p.sequence()
+		n, err := p.readSequence()
 		if err != nil {
 			return nil, err
 		}
@@ -90,29 +101,31 @@ func (p *parser) alternatives() (*node, error) {
 	return &node{kind: alternative, subs: list}, nil
 }
 
-func (p *parser) sequence() (*node, error) {
+// readSequence reads one alternative: atoms with their quantifiers.
+func (p *parser) readSequence() (*node, error) {
 	n := &node{kind: concat}
 	for {
 		p.skipBlank()
-		if text, ok := p.quoted(); ok {
+		if text, ok := p.readQuoted(); ok {
 			for _, r := range text {
 				n.subs = append(n.subs, &node{kind: literal, rune: r, fold: p.fold})
 			}
 			if text == "" {
 				continue
 			}
+			// A quantifier is of the last rune only.
 		} else {
 			if p.rest == "" || p.rest[0] == '|' || p.rest[0] == ')' {
 				return n, nil
 			}
-			one, err := p.atom()
+			one, err := p.readAtom()
 			if err != nil {
 				return nil, err
 			}
 			n.subs = append(n.subs, one)
 		}
 		last := &n.subs[len(n.subs)-1]
-		repeated, err := p.quantified(*last)
+		repeated, err := p.readQuantifier(*last)
 		if err != nil {
 			return nil, err
 		}
@@ -136,8 +149,8 @@ func (p *parser) skipBlank() {
 	}
 }
 
-// quoted reads \Q…\E, and an \E alone.
-func (p *parser) quoted() (string, bool) {
+// readQuoted reads \Q…\E, whose text is literal, and an \E alone, which means nothing.
+func (p *parser) readQuoted() (string, bool) {
 	if p.skip(`\E`) {
 		return "", true
 	}
@@ -149,22 +162,22 @@ func (p *parser) quoted() (string, bool) {
 	return text, true
 }
 
-// atom reads what a quantifier may follow.
-func (p *parser) atom() (*node, error) {
+// readAtom reads what a quantifier may follow: a rune, an escape, a class, a group or an anchor.
+func (p *parser) readAtom() (*node, error) {
 	r, size := utf8.DecodeRuneInString(p.rest)
 	p.rest = p.rest[size:]
 	switch r {
 	case '\\':
-		return p.escape()
+		return p.readEscape()
 	case '[':
-		return p.class()
+		return p.readClass()
 	case '(':
-		return p.group()
+		return p.readGroup()
 	case '.':
 		if p.dotAll {
 			return &node{kind: oneOf, set: anyRune}, nil
 		}
-		return &node{kind: oneOf, set: newline.not()}, nil
+		return &node{kind: oneOf, set: newline.negate()}, nil
 	case '^':
 		if p.multiline {
 			return &node{kind: assertion, at: lineBegin}, nil
@@ -181,8 +194,9 @@ func (p *parser) atom() (*node, error) {
 	return &node{kind: literal, rune: r, fold: p.fold}, nil
 }
 
-// quantified reads the quantifier that may follow a node.
-func (p *parser) quantified(n *node) (*node, error) {
+// readQuantifier reads the quantifier that may follow a node, and returns the node with it. A ? behind a quantifier
+// makes it lazy, a + possessive: an atomic group.
+func (p *parser) readQuantifier(n *node) (*node, error) {
 	p.skipBlank()
 	low, high := 0, unbounded
 	switch {
@@ -194,7 +208,7 @@ func (p *parser) quantified(n *node) (*node, error) {
 	default:
 		var ok bool
 		var err error
-		if low, high, ok, err = p.bounds(); !ok || err != nil {
+		if low, high, ok, err = p.readBounds(); !ok || err != nil {
 			return n, err
 		}
 	}
@@ -205,6 +219,7 @@ func (p *parser) quantified(n *node) (*node, error) {
 	case p.skip("+"):
 		out = &node{kind: atomic, subs: []*node{out}}
 	}
+	// A second quantifier, as in a**, is an error.
 	p.skipBlank()
 	if p.rest != "" && strings.IndexByte("*+?", p.rest[0]) >= 0 {
 		return nil, errors.New("quantifier does not follow a repeatable item")
@@ -212,8 +227,8 @@ func (p *parser) quantified(n *node) (*node, error) {
 	return out, nil
 }
 
-// bounds reads {n}, {n,} or {n,m}. Other braces are literals.
-func (p *parser) bounds() (low, high int, ok bool, err error) {
+// readBounds reads {n}, {n,} or {n,m}. Other braces are literals: ok is false.
+func (p *parser) readBounds() (low, high int, ok bool, err error) {
 	end := strings.IndexByte(p.rest, '}')
 	if !strings.HasPrefix(p.rest, "{") || end < 0 {
 		return 0, 0, false, nil

@@ -6,40 +6,45 @@ import (
 	"unicode"
 )
 
+// Three sets: [^a-c\d] is the negation of a range and a part, [[:alpha:]] has a part, \p{Greek} has a table.
+
 // set is a set of runes: a class, or what an escape such as \d stands for.
 type set struct {
-	neg    bool
-	fold   bool
-	ranges [][2]rune
-	parts  []*set
-	table  *unicode.RangeTable
+	neg    bool                // all runes but these
+	fold   bool                // upper and lower case are the same
+	ranges [][2]rune           // the first and the last rune of each
+	parts  []*set              // sets within a class
+	table  *unicode.RangeTable // of a Unicode property
 }
 
-func (s *set) has(r rune) bool {
-	in := s.holds(r)
+// contains reports whether a rune is in the set.
+func (s *set) contains(r rune) bool {
+	in := s.containsExact(r)
 	if !in && s.fold {
 		for f := unicode.SimpleFold(r); f != r && !in; f = unicode.SimpleFold(f) {
-			in = s.holds(f)
+			in = s.containsExact(f)
 		}
 	}
 	return in != s.neg
 }
 
-func (s *set) holds(r rune) bool {
+// containsExact is contains without neg and fold.
+func (s *set) containsExact(r rune) bool {
 	for _, x := range s.ranges {
 		if x[0] <= r && r <= x[1] {
 			return true
 		}
 	}
 	for _, p := range s.parts {
-		if p.has(r) {
+		if p.contains(r) {
 			return true
 		}
 	}
 	return s.table != nil && unicode.Is(s.table, r)
 }
 
-func ranges(pairs ...rune) *set {
+// newSet returns a set of ranges. pairs are the first and the last rune of each.
+func newSet(pairs ...rune) *set {
 	s := &set{}
 	for i := 0; i < len(pairs); i += 2 {
 		s.ranges = append(s.ranges, [2]rune{pairs[i], pairs[i+1]})
@@ -47,7 +52,8 @@ func ranges(pairs ...rune) *set {
 	return s
 }
 
-func (s *set) not() *set {
+// negate returns the set of all other runes.
+func (s *set) negate() *set {
 	n := *s
 	n.neg = !n.neg
 	return &n
@@ -55,32 +61,33 @@ func (s *set) not() *set {
 
 // The sets of escapes. Without PCRE2_UCP, which MongoDB doesn't set, they are those of ASCII.
 var (
-	digits     = ranges('0', '9')
-	words      = ranges('0', '9', 'A', 'Z', '_', '_', 'a', 'z')
-	spaces     = ranges('\t', '\r', ' ', ' ')
-	horizontal = ranges('\t', '\t', ' ', ' ', 0xa0, 0xa0, 0x1680, 0x1680, 0x180e, 0x180e, 0x2000, 0x200a, 0x202f, 0x202f,
-		0x205f, 0x205f, 0x3000, 0x3000)
-	vertical = ranges('\n', '\r', 0x85, 0x85, 0x2028, 0x2029)
-	newline  = ranges('\n', '\n')
-	anyRune  = ranges(0, unicode.MaxRune)
+	digits     = newSet('0', '9')
+	words      = newSet('0', '9', 'A', 'Z', '_', '_', 'a', 'z')
+	spaces     = newSet('\t', '\r', ' ', ' ')
+	horizontal = newSet('\t', '\t', ' ', ' ', 0xa0, 0xa0, 0x1680, 0x1680, 0x180e, 0x180e, 0x2000, 0x200a,
+		0x202f, 0x202f, 0x205f, 0x205f, 0x3000, 0x3000)
+	vertical = newSet('\n', '\r', 0x85, 0x85, 0x2028, 0x2029)
+	newline  = newSet('\n', '\n')
+	anyRune  = newSet(0, unicode.MaxRune)
 )
 
+// escapeSets are the sets of escapes such as \d, by their letters.
 var escapeSets = map[byte]*set{
-	'd': digits, 'D': digits.not(), 'w': words, 'W': words.not(), 's': spaces, 'S': spaces.not(),
-	'h': horizontal, 'H': horizontal.not(), 'v': vertical, 'V': vertical.not(),
+	'd': digits, 'D': digits.negate(), 'w': words, 'W': words.negate(), 's': spaces, 'S': spaces.negate(),
+	'h': horizontal, 'H': horizontal.negate(), 'v': vertical, 'V': vertical.negate(),
 }
 
-// posix are the named classes, as they are within brackets.
+// posix are the named classes, as they are within brackets: [:alpha:]. Like the escapes they only have runes of ASCII.
 var posix = map[string]*set{
-	"alnum": ranges('0', '9', 'A', 'Z', 'a', 'z'), "alpha": ranges('A', 'Z', 'a', 'z'), "ascii": ranges(0, 0x7f),
-	"blank": ranges('\t', '\t', ' ', ' '), "cntrl": ranges(0, 0x1f, 0x7f, 0x7f), "digit": digits,
-	"graph": ranges('!', '~'), "lower": ranges('a', 'z'), "print": ranges(' ', '~'),
-	"punct": ranges('!', '/', ':', '@', '[', '`', '{', '~'), "space": spaces, "upper": ranges('A', 'Z'), "word": words,
-	"xdigit": ranges('0', '9', 'A', 'F', 'a', 'f'),
+	"alnum": newSet('0', '9', 'A', 'Z', 'a', 'z'), "alpha": newSet('A', 'Z', 'a', 'z'), "ascii": newSet(0, 0x7f),
+	"blank": newSet('\t', '\t', ' ', ' '), "cntrl": newSet(0, 0x1f, 0x7f, 0x7f), "digit": digits,
+	"graph": newSet('!', '~'), "lower": newSet('a', 'z'), "print": newSet(' ', '~'),
+	"punct": newSet('!', '/', ':', '@', '[', '`', '{', '~'), "space": spaces, "upper": newSet('A', 'Z'), "word": words,
+	"xdigit": newSet('0', '9', 'A', 'F', 'a', 'f'),
 }
 
-// property returns the runes of a Unicode property, such as L, Lu, L& or Greek.
-func property(name string) (*set, error) {
+// findProperty returns the runes of a Unicode property, such as L, Lu, L& or Greek. A ^ before it means all others.
+func findProperty(name string) (*set, error) {
 	name, neg := strings.CutPrefix(name, "^")
 	s := &set{neg: neg}
 	switch {
