@@ -91,7 +91,7 @@ func TestUnionInTransaction(t *testing.T) {
 				}); err != nil || one.ID != test.want[0] {
 					t.Errorf("the first is %v, %v", one, err)
 				}
-			}, mongotest.WithMonitor(m))
+			}, m)
 		})
 	}
 }

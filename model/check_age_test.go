@@ -204,7 +204,7 @@ func TestCheckRefuses(t *testing.T) {
 		if n := monitor.Cost().Commands; n != 0 {
 			t.Errorf("%d commands: %v", n, monitor.Commands())
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	reads.Queries = []*model.Aggregate[bson.Raw]{negatives(0).Find()}
 	if got, want := reads.String(), negatives(0).String(); got != want {
 		t.Errorf("reads show as %s, not %s", got, want)

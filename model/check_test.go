@@ -221,7 +221,7 @@ func TestCheckJob(t *testing.T) {
 					inStock(t, db) != "0 0 0 3 4 5 0 8" {
 					t.Errorf("again from the start: %+v, %v, %s", p, err, inStock(t, db))
 				}
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 }

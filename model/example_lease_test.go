@@ -63,7 +63,7 @@ func carry(from, to string, n int64) model.ChangeOf[cupboard] {
 func ExampleLease() {
 	faults := mongotest.NewFaults()
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults), mongotest.WithMonitor(monitor),
+	client, stop := mongotest.Start(faults, monitor,
 		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("home")

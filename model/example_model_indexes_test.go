@@ -45,7 +45,7 @@ var (
 
 func ExampleModel_Indexes() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("lab")
 	fmt.Print(allIndexes)

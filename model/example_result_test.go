@@ -30,7 +30,7 @@ var (
 // The result says what became of each step, also when the run failed.
 func ExampleResult() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults),
+	client, stop := mongotest.Start(faults,
 		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	defer stop()
 	ctx, db := context.Background(), client.Database("zoo")

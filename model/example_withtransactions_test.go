@@ -36,7 +36,7 @@ func lay(nestID, farmID string) model.Plan {
 // On this database Run is enough: each action that needs a transaction gets one.
 func ExampleWithTransactions() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, database := context.Background(), client.Database("farm")
 	db, err := model.WithTransactions(ctx, database) // it asks the server once, when the program starts

@@ -81,7 +81,7 @@ func TestGone(t *testing.T) {
 				t.Errorf("%s: %v after %v, want %v after %s", reason, err, sentBy(monitor), c.err, c.sent)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A Change whose plan's document isn't there reads once more, and gives up when that finds the same; else it decides

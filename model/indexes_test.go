@@ -226,7 +226,7 @@ func TestIndexesOnServer(t *testing.T) {
 		if err := other.Ensure(t.Context(), db); err == nil || !strings.Contains(err.Error(), "parts") {
 			t.Errorf("an index under the same name with other options: %v", err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func names(all []model.Index) string {

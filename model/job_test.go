@@ -88,7 +88,7 @@ func TestJob(t *testing.T) {
 		if n, err := notes.Named("jobs").Find(nil).Count(t.Context(), db); n != 0 || err != nil {
 			t.Errorf("%d checkpoints are left, %v", n, err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestJobStops: by its Progress, by its context, by an error of its plan; and goes on where it was.

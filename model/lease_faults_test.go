@@ -147,7 +147,7 @@ func TestLeaseCosts(t *testing.T) {
 				return longLease.Forget(t.Context(), db)
 			})
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // A writer whose command was interrupted on the server leaves its intent: the next one finishes what was applied in
@@ -188,5 +188,5 @@ func TestLeaseInterrupted(t *testing.T) {
 				t.Errorf("%d: %d of 3 documents, %v", code, n, err)
 			}
 		}
-	}, noRetries(), mongotest.WithFaults(faults))
+	}, noRetries(), faults)
 }

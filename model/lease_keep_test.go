@@ -66,7 +66,7 @@ func TestLeaseKeepsDeadline(t *testing.T) {
 				}
 			})
 		}
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // A read whose server answers no more ends with its context, and not when its cursor could be closed.
@@ -84,7 +84,7 @@ func TestReadKeepsDeadline(t *testing.T) {
 		find := docsAny.Find(nil)
 		find.Options.BatchSize = 1
 		soon(t, f, func(ctx context.Context) error { _, err := find.All(ctx, db); return err })
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // The end of a change whose own write holds the lease is not the end of the lease: it is extended while its holder
@@ -125,7 +125,7 @@ func TestLeaseIsExtended(t *testing.T) {
 		if n, err := docsAny.Find(d("n", int64(2))).Count(t.Context(), db); n != 2 || err != nil {
 			t.Errorf("%d, %v", n, err)
 		}
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // Once it is taken by another, a lease is extended no more.
@@ -204,7 +204,7 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 			!errors.Is(err, errBad) {
 			t.Errorf("%d are on, %v; the second writer: %v", n, errCount, err)
 		}
-	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 }
 
 // renewals are the commands that extend a lease.
@@ -262,7 +262,7 @@ func TestLeaseRefusedLate(t *testing.T) {
 		if _, _, err := pairOf(lease).Run(t.Context(), db); err != nil {
 			t.Errorf("the next: %v", err)
 		}
-	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 }
 
 // A lock document that is not there begins above what Begin says.

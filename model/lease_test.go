@@ -234,7 +234,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 		if dumps[0] != dumps[1] {
 			t.Errorf("run: %s\nfinished: %s", dumps[0], dumps[1])
 		}
-	}, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
 // The writer that finishes a plan sends it with the same options.
@@ -284,5 +284,5 @@ func TestLeaseIndexed(t *testing.T) {
 		if filters < 3 {
 			t.Errorf("%d filters on the lock document: %v", filters, monitor.Commands())
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

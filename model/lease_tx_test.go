@@ -74,7 +74,7 @@ func TestLeaseInTransaction(t *testing.T) {
 			t.Error(err)
 		}
 		pairIs(t, db, 5, 6)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Writers with and without transactions are kept apart from each other.

@@ -17,7 +17,7 @@ import (
 func TestModelOn(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := mongotest.NewMonitor()
-	bare := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
+	bare := mongotest.NewClient(t, monitor).Database("test")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	others := docs.Named("others")
 	shop := model.New("shop", model.Entity(docs))

@@ -15,7 +15,7 @@ import (
 // before anything is sent.
 func TestModelOnPassing(t *testing.T) {
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	db := diary.On(client.Database("diary"))
 	fields := func(path string) bson.D {
 		return bson.D{{Key: "$set", Value: bson.D{{Key: path, Value: "x"}}}}

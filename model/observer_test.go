@@ -258,7 +258,7 @@ func TestObserver(t *testing.T) {
 					(want.Written != first.Actual.Written || want.Commands > first.Actual.Commands) {
 					t.Errorf("declared %+v, told of %+v", want, first.Actual)
 				}
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		if result, err := update.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("a write that was rolled back: %v, %v", result, err)
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // A change reads at the primary; a query of the user reads where the user says.
@@ -91,6 +91,6 @@ func TestChangesReadAtThePrimary(t *testing.T) {
 		if err != nil || seen != 6 {
 			t.Errorf("a job read %d, %v", seen, err)
 		}
-	}, mongotest.WithFaults(faults),
+	}, faults,
 		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }

@@ -250,7 +250,7 @@ func TestPageProjected(t *testing.T) {
 func TestPageRefused(t *testing.T) {
 	tenancy.Differs(t, "the query of a token has the scope's filter")
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
+	db := mongotest.NewClient(t, monitor).Database("test")
 	mustRun(t, db, manyParts(3))
 	ctx := t.Context()
 	find := parts.Find(nil).Limited(1)
@@ -349,5 +349,5 @@ func TestPageIndexed(t *testing.T) {
 				{Key: "find", Value: "parts"}, {Key: "filter", Value: sent.Lookup("filter")},
 				{Key: "sort", Value: sent.Lookup("sort")}, {Key: "limit", Value: 11},
 			}, "qty_1__id_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

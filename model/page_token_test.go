@@ -56,7 +56,7 @@ func forgedValues() map[string]any {
 func TestPageTokenForged(t *testing.T) {
 	tenancy.Differs(t, "the query of a token has the scope's filter")
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
+	db := mongotest.NewClient(t, monitor).Database("test")
 	mustRun(t, db, manyParts(3))
 	for i := range int32(3) {
 		if _, err := things.Of(db).InsertOne(t.Context(), d("_id", i, "a", i)); err != nil {

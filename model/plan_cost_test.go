@@ -65,7 +65,7 @@ func TestRunCostsWhatItSays(t *testing.T) {
 				t.Fatalf("%s\ncosts %v, says %v; %d batches, %v", p, cost, price, len(got.Batches), err)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // What the comments promise of commands and documents, that no other test measures: also of writes that match nothing.
@@ -133,7 +133,7 @@ func TestPromisedCosts(t *testing.T) {
 				t.Errorf("%v, %v", m.Cost(), err)
 			}
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // twoLists are techniques over two collections, with an index in each.

@@ -18,7 +18,7 @@ import (
 func TestCommandIsWhatIsSent(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	db := client.Database("test")
 	mustRun(t, db, manyParts(2))
 	if err := model.New("test", wants{ix("name", 1)}).Indexes().Ensure(t.Context(), db); err != nil {

@@ -121,7 +121,7 @@ func TestReads(t *testing.T) {
 				t.Errorf("the sequence ranged again has %d", n)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestReadErrors: what is refused sends nothing.
@@ -156,5 +156,5 @@ func TestReadErrors(t *testing.T) {
 		if _, err := slow.All(t.Context(), db); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("MaxTime: %v", err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -67,7 +67,7 @@ func TestInterruptedIsUnknown(t *testing.T) {
 				}
 			}
 		}
-	}, noRetries(), mongotest.WithFaults(faults))
+	}, noRetries(), faults)
 }
 
 // A command that the server refuses before it executes anything was not sent, as far as its documents are concerned.
@@ -86,7 +86,7 @@ func TestRefusedIsNotSent(t *testing.T) {
 				t.Errorf("%v: %v", err, r.Steps)
 			}
 		}
-	}, noRetries(), mongotest.WithFaults(faults))
+	}, noRetries(), faults)
 }
 
 // A statement that writes many documents and fails at one of them has written others.

@@ -144,7 +144,7 @@ func TestRun(t *testing.T) {
 				if want := max(c.commands, pick(c.err == nil, c.plan.Cost().Commands, 0)); cost.Commands != want {
 					t.Errorf("%d commands, want %d:%v", cost.Commands, want, monitor.Commands())
 				}
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 }
@@ -231,7 +231,7 @@ func TestRunStopsWithItsContext(t *testing.T) {
 				t.Errorf("Each: %v", err)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1:1/?directConnection=true"))
 	if err != nil {
 		t.Fatal(err)
@@ -280,14 +280,14 @@ func TestRunManyStatements(t *testing.T) {
 			_, err := parts.InsertMany(docs).Run(t.Context(), db)
 			return err
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // TestPlanOptionsAreSent: the options of a plan go with each of its commands.
 func TestPlanOptionsAreSent(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor),
+	db := mongotest.NewClient(t, monitor,
 		mongotest.WithClientOptions(options.Client())).Database("test")
 	p := model.NewPlan(parts.Insert(part{ID: 1}), parts.Delete(2), mergeInto("parts", d("$out", "copy")))
 	p.Options = model.PlanOptions{Comment: "why", BypassDocumentValidation: true, AllowPartial: true}

@@ -64,7 +64,7 @@ func TestTogether(t *testing.T) {
 		if !slices.Equal(left[0], left[1]) || !slices.Equal(left[0], []part{{1, "many", 6}, {2, "r", 9}}) {
 			t.Errorf("left %v and %v", left[0], left[1])
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	if c := everyKind().CostTx(); c.Commands != 1 || c.Written != everyKind().Cost().Written {
 		t.Errorf("declared %v", c)
 	}

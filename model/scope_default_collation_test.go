@@ -71,7 +71,7 @@ func wantFolded(t *testing.T, how string, err error, collection string) {
 func TestScopeDefaultCollation(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	for name, run := range collatedRuns {
 		t.Run(name, func(t *testing.T) {
 			ctx := t.Context()
@@ -279,7 +279,7 @@ func TestScopeAsksOnce(t *testing.T) {
 				}
 			}
 		})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A transaction doesn't send the question, which the server refuses in it.
@@ -318,7 +318,7 @@ func TestScopeMayNotAsk(t *testing.T) {
 	} {
 		faults := mongotest.NewFaults()
 		faults.From(asksFor, 1, mongotest.Fail(code))
-		client := mongotest.NewClient(t, mongotest.WithFaults(faults))
+		client := mongotest.NewClient(t, faults)
 		_, err := insertDoc(d("_id", 1)).Run(t.Context(), tenantOf("a").On(client.Database("x")))
 		var server mongo.ServerError
 		if !errors.As(err, &server) || !server.HasErrorCode(int(code)) || !strings.Contains(err.Error(), want) {
@@ -335,7 +335,7 @@ func TestScopeMayNotAsk(t *testing.T) {
 func TestScopeFoldedNames(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	ctx, db := t.Context(), client.Database("names")
 	folded(t, db, "locks", "jobs", "places")
 	own := model.Scope{Tenant: d("tenant", "acme"), Collections: []string{"pairs"}}.On(db)

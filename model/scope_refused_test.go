@@ -26,7 +26,7 @@ func (notADatabase) Client() *mongo.Client { return nil }
 func TestScopeRefused(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := mongotest.NewMonitor()
-	bare := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
+	bare := mongotest.NewClient(t, monitor).Database("test")
 	docs := model.NewCollection[bson.D, int32]("parts")
 	ctx := t.Context()
 	find := func(db model.DB) error { _, err := docs.Find(nil).All(ctx, db); return err }

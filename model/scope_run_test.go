@@ -88,7 +88,7 @@ func TestScopeHidesFromChanges(t *testing.T) {
 		if n, err := parts.Find(nil).Count(t.Context(), b.On(db)); n != 1 || err != nil {
 			t.Errorf("b counts %d, %v", n, err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A change that reads the same again and again ends soon, with the error of its write.
@@ -112,7 +112,7 @@ func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 				t.Errorf("Tx %v: %d plans, %v, %v", tx, plans, result, err)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Another writer's mark that comes after the read and goes before the next one leaves nothing to see: the change is
@@ -159,7 +159,7 @@ func TestDuplicateOfAnotherTenant(t *testing.T) {
 				t.Errorf("asks %s", c)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A whole document that was stored under a scope, and is stored again elsewhere, gets the new values of Set.
@@ -315,7 +315,7 @@ func TestScopeOfAnIntent(t *testing.T) {
 		if err != nil || model.Shell(got) != "[{_id: 1, by: 'first', x: 1}, {_id: 2, by: 'first', x: 1}]" {
 			t.Errorf("%s, %v", model.Shell(got), err)
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // An insert under a scope that sets the time is the same insert when it is run again at another time.

@@ -262,7 +262,7 @@ func (w *worlds) stored(db *mongo.Database) map[string][]string {
 func TestScopeWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	seeds, steps := uint64(12), 120
 	if os.Getenv("DOCMODEL_FULL") != "" {
 		seeds, steps = 400, 300

@@ -90,5 +90,5 @@ func TestStoreDerivesUnread(t *testing.T) {
 				t.Errorf("%+v, %v, %v", s.Doc, err, monitor.Commands())
 			}
 		})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -94,7 +94,7 @@ func TestStoreCommands(t *testing.T) {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
 			monitor := mongotest.NewMonitor()
 			db := fillDiary(t,
-				mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor)).Database("diary"))
+				mongotest.NewClient(t, mongotest.WithVersion(version), monitor).Database("diary"))
 			before := storedIn(t, db)
 			monitor.Reset()
 			_, _, err := c.action.Run(t.Context(), db)

@@ -215,7 +215,7 @@ func TestStoreAlone(t *testing.T) {
 				t.Errorf("%s of a missing document: %v", what, err)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Two clients edit a document at the same time, and write equal values. Both edits count.

@@ -155,7 +155,7 @@ func TestStoreReferring(t *testing.T) {
 			var left []string
 			for _, version := range []string{"7.0", "8.0", ""} {
 				monitor := mongotest.NewMonitor()
-				options := []mongotest.Option{mongotest.WithMonitor(monitor)}
+				options := []mongotest.Option{monitor}
 				if version != "" {
 					options = append(options, mongotest.WithVersion(version))
 				}

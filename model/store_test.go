@@ -66,7 +66,7 @@ func TestStoreDeclarations(t *testing.T) {
 // What is refused before a command is sent.
 func TestStoreRefuses(t *testing.T) {
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("diary")
+	db := mongotest.NewClient(t, monitor).Database("diary")
 	for reason, c := range map[string]struct {
 		change model.ChangeOf[model.Stored[note]]
 		field  string
@@ -148,7 +148,7 @@ func TestStoreWrites(t *testing.T) {
 		if w, err := writers.ByID("ann").One(ctx, tx); err != nil || w.Notes != 0 {
 			t.Errorf("%+v, %v", w, err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // tenanted is how many commands more a run as a tenant may send.

@@ -57,7 +57,7 @@ func TestStoreDeletesUnread(t *testing.T) {
 		store := model.NewStore(model.New("m", append(c.with, noteRef)...), writers)
 		monitor := mongotest.NewMonitor()
 		db := fillDiary(t,
-			mongotest.NewClient(t, mongotest.WithVersion("7.0"), mongotest.WithMonitor(monitor)).Database("diary"))
+			mongotest.NewClient(t, mongotest.WithVersion("7.0"), monitor).Database("diary"))
 		monitor.Reset()
 		_, _, err := store.Delete("ann").Run(t.Context(), db)
 		var sent []string

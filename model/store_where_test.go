@@ -96,7 +96,7 @@ func TestStoreWhere(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			monitor := mongotest.NewMonitor()
-			plain := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("diary")
+			plain := mongotest.NewClient(t, monitor).Database("diary")
 			db := fillDiary(t, plain)
 			before := storedIn(t, db)
 			monitor.Reset()

@@ -85,7 +85,7 @@ func TestRunTx(t *testing.T) {
 				if err == nil && len(c.plan.Steps) > 0 && !strings.Contains(c.want, "already") && cost.Commands != want {
 					t.Errorf("%d commands, want %d (hello and commit): %v", cost.Commands, want, monitor.Commands())
 				}
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 }
@@ -210,7 +210,7 @@ func TestRunTxRetriesTransient(t *testing.T) {
 				if left := stock(t, db); !slices.Equal(left, []part{{1, "a", 2}, {2, "b", 8}}) {
 					t.Errorf("stored %v", left)
 				}
-			}, mongotest.WithFaults(faults))
+			}, faults)
 		})
 	}
 }

@@ -76,7 +76,7 @@ func TestWithTransactions(t *testing.T) {
 				t.Errorf("%s leaves %v, want %v", c.reason, left, c.left)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestWithTransactionsTells: what is in the way of an insert is told by the same error as without a transaction.
@@ -141,7 +141,7 @@ func TestWithTransactionsCut(t *testing.T) {
 		if whole == 0 {
 			t.Error("no plan was applied")
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // updateManyPlan stores two parts anew.
@@ -229,7 +229,7 @@ func TestWithTransactionsSpares(t *testing.T) {
 				t.Errorf("%s: a job or a change that mends runs in a transaction: %v", name, sentBy(monitor))
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestDatabasesCombine: an observer, a scope, a model and transactions hold together, in whichever order they are put
@@ -273,7 +273,7 @@ func TestDatabasesCombine(t *testing.T) {
 				}
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // planOfTwo is a plan of two writes that can be run again.

@@ -108,7 +108,7 @@ func TestWithBulkWrite(t *testing.T) {
 				t.Errorf("%s: %s and %s; left %v and %v", name, texts[0], texts[1], left[0], left[1])
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	if c := fewSteps().CostBulkWrite(); c.Commands != 2 || c.Written != fewSteps().Cost().Written ||
 		fewSteps().Cost().Commands != 5 {
 		t.Errorf("declared %v, and %v apart", c, fewSteps().Cost())
@@ -155,14 +155,14 @@ func TestWithBulkWriteCost(t *testing.T) {
 			String(); text != "0 commands0 commands" {
 			t.Error(text)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestWithBulkWriteConcern: the plan's write concern comes before the one given, and both before the client's. Without
 // an answer nothing is joined. A command is retried unless it has a write of many documents.
 func TestWithBulkWriteConcern(t *testing.T) {
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	raw := client.Database("concern")
 	plan := model.NewPlan(anyOther(1, 1), parts.Insert(part{3, "c", 1}))
 	many := model.NewPlan(
@@ -241,7 +241,7 @@ func TestWithBulkWriteInTx(t *testing.T) {
 		if sent := sentBy(monitor); !slices.Equal(sent, []string{"bulkWrite", "commitTransaction"}) {
 			t.Errorf("with transactions: sent %v", sent)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	var bad *model.ValueError
 	if _, err := model.WithBulkWrite(t.Context(), nil, nil); !errors.As(err, &bad) {
 		t.Errorf("of no database: %v", err)

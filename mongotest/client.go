@@ -98,7 +98,7 @@ func (b *backend) configure(c *config) error {
 			return errServerAlone
 		}
 		if c.shards != nil {
-			panic("mongotest: WithoutTransactions: a sharded cluster has transactions\n\tremedy: leave out WithShards, or this option")
+			panic("mongotest: WithoutTransactions: a sharded cluster has transactions\n\tremedy: leave out the Shards, or this option")
 		}
 		b.engine.SetStandalone()
 	}

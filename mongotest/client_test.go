@@ -46,8 +46,8 @@ func TestMonitorsAddUp(t *testing.T) {
 		Started: func(context.Context, *event.CommandStartedEvent) { own++ },
 	})
 	a, b := mongotest.NewMonitor(), mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.Options(mongotest.WithMonitor(a), mongotest.WithClientOptions(o)),
-		mongotest.WithMonitor(b))
+	client := mongotest.NewClient(t, mongotest.Options(a, mongotest.WithClientOptions(o)),
+		b)
 	if err := client.Ping(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 // A Clock is the time of an in-memory engine. Only the test moves the clock:
 //
 //	clock := mongotest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
-//	client := mongotest.NewClient(t, mongotest.WithClock(clock))
+//	client := mongotest.NewClient(t, clock)
 //	shop := shop.New(client.Database("shop"), clock.Now) // for code that reads the time
 //	…
 //	clock.Advance(24 * time.Hour)
@@ -23,7 +23,8 @@ import (
 // The driver's new _ids, fail points, [Delay], maxTimeMS, and waits for locks or events
 // use the real time.
 //
-// Several engines and goroutines can share a Clock.
+// Several engines and goroutines can share a Clock. As an [Option] of a real server's client,
+// a Clock fails the test.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time
@@ -64,16 +65,14 @@ func (c *Clock) move(to func(now time.Time) time.Time) {
 	}
 }
 
-// WithClock makes the client's engine use the given [Clock] instead of the real time. On
-// a real server, a test with this option fails.
-func WithClock(clock *Clock) Option {
-	if clock == nil {
-		panic("mongotest: WithClock: the Clock is nil\n\tremedy: leave the option out")
+func (c *Clock) apply(to *config) {
+	if c == nil {
+		panic("mongotest: the Clock is nil\n\tremedy: leave the option out")
 	}
-	return func(c *config) { c.clock = clock }
+	to.clock = c
 }
 
-var errServerClock = errors.New("WithClock: a real server has a clock of its own\n\tremedy: use NewClient, which has an engine")
+var errServerClock = errors.New("Clock: a real server has a clock of its own\n\tremedy: use NewClient, which has an engine")
 
 // drive connects the clock to an engine. Several clients may do this for the same engine.
 func (c *Clock) drive(e *engine.Engine) {

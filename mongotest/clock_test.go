@@ -16,9 +16,9 @@ import (
 )
 
 // A trial ends after 14 days. The test begins on a leap day and moves the clock, and nobody waits.
-func ExampleWithClock() {
+func ExampleClock_days() {
 	clock := mongotest.NewClock(time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC))
-	client, stop := mongotest.Start(mongotest.WithClock(clock))
+	client, stop := mongotest.Start(clock)
 	defer stop()
 	ctx, trials := context.Background(), client.Database("shop").Collection("trials")
 	_, err := trials.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "since", Value: 1}},
@@ -46,8 +46,8 @@ var leapDay = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
 // What has expired is gone once the clock has moved, and not before.
 func TestClockExpiry(t *testing.T) {
 	clock, byHand := mongotest.NewClock(leapDay), mongotest.NewTTL(0)
-	db := mongotest.NewClient(t, mongotest.WithClock(clock)).Database("x")
-	other := mongotest.NewClient(t, mongotest.WithClock(clock), mongotest.WithTTL(byHand)).Database("x")
+	db := mongotest.NewClient(t, clock).Database("x")
+	other := mongotest.NewClient(t, clock, byHand).Database("x")
 	for _, db := range []*mongo.Database{db, other} {
 		c := db.Collection("c")
 		if _, err := c.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}},
@@ -73,7 +73,7 @@ func TestClockWakesStream(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	clock := mongotest.NewClock(leapDay)
-	c := mongotest.NewClient(t, mongotest.WithClock(clock), mongotest.WithChangeLag(time.Minute)).
+	c := mongotest.NewClient(t, clock, mongotest.WithChangeLag(time.Minute)).
 		Database("x").Collection("c")
 	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}},
 		Options: options.Index().SetExpireAfterSeconds(0)}); err != nil {
@@ -111,7 +111,7 @@ func TestClockWakesStream(t *testing.T) {
 // Everything that tells a time tells the clock's.
 func TestClockTells(t *testing.T) {
 	ctx, clock := t.Context(), mongotest.NewClock(leapDay.Add(-time.Hour))
-	client := mongotest.NewClient(t, mongotest.WithClock(clock))
+	client := mongotest.NewClient(t, clock)
 	db := client.Database("x")
 	clock.Set(leapDay)
 	run := func(command string) bson.Raw {
@@ -184,7 +184,7 @@ func TestClockTells(t *testing.T) {
 // Cluster times don't go back with the clock.
 func TestClockBack(t *testing.T) {
 	clock := mongotest.NewClock(leapDay)
-	c := mongotest.NewClient(t, mongotest.WithClock(clock)).Database("x").Collection("c")
+	c := mongotest.NewClient(t, clock).Database("x").Collection("c")
 	var last bson.Timestamp
 	for _, move := range []time.Duration{0, -time.Hour, -time.Hour, 3 * time.Hour} {
 		clock.Advance(move)
@@ -209,7 +209,7 @@ func TestClockEndsTransaction(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	clock := mongotest.NewClock(leapDay)
-	client := mongotest.NewClient(t, mongotest.WithClock(clock))
+	client := mongotest.NewClient(t, clock)
 	c := client.Database("x").Collection("c")
 	if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); err != nil {
 		t.Fatal(err)
@@ -251,5 +251,6 @@ func TestClockRefused(t *testing.T) {
 			t.Error("a nil Clock is taken")
 		}
 	}()
-	mongotest.WithClock(nil)
+	_, stop := mongotest.Start((*mongotest.Clock)(nil))
+	stop()
 }

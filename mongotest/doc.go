@@ -32,9 +32,9 @@
 //	one command late, or waiting            Delay, Hold
 //	a secondary that lags                   Faults.Lag
 //	change streams that show changes late   WithChangeLag
-//	documents that expire late              WithTTL
-//	days that must pass, a given day        WithClock; testing/synctest
-//	a sharded cluster                       WithShards
+//	documents that expire late              TTL
+//	days that must pass, a given day        Clock; testing/synctest
+//	a sharded cluster                       Shards
 //	a server without transactions           WithoutTransactions
 //	an older server                         WithVersion
 //

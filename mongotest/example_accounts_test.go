@@ -44,7 +44,7 @@ func (a Accounts) Transfer(ctx context.Context, from, to string, amount int) err
 // also closes it.
 func Example() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults))
+	client, stop := mongotest.Start(faults)
 	defer stop()
 	ctx, db := context.Background(), client.Database("bank")
 	err := mongotest.Load(ctx, db, `{"accounts": [

@@ -17,7 +17,7 @@ var overdue = bson.D{{Key: "$expr", Value: bson.D{{Key: "$lt", Value: bson.A{"$d
 // where it needs a time.
 func ExampleClock() {
 	clock := mongotest.NewClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC))
-	client, stop := mongotest.Start(mongotest.WithClock(clock))
+	client, stop := mongotest.Start(clock)
 	defer stop()
 	ctx, loans := context.Background(), client.Database("library").Collection("loans")
 

@@ -32,7 +32,7 @@ func order(ctx context.Context, client *mongo.Client, id int) error {
 // an answer that is lost, and one that is late. The n-th command that matches fails; others pass.
 func Example_failures() {
 	f := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(f))
+	client, stop := mongotest.Start(f)
 	defer stop()
 	ctx := context.Background()
 	updates := mongotest.Both(mongotest.Named("update"), mongotest.On("stock"))

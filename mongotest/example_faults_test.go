@@ -20,7 +20,7 @@ func goThrough(ctx context.Context, turnstiles *mongo.Collection) error {
 // Faults let chosen commands fail, wait, or lose their connection.
 func ExampleFaults() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults))
+	client, stop := mongotest.Start(faults)
 	defer stop()
 	ctx, turnstiles := context.Background(), client.Database("stadium").Collection("turnstiles")
 	if _, err := turnstiles.InsertOne(ctx, bson.D{{Key: "_id", Value: "east"}, {Key: "passed", Value: 0}}); err != nil {

@@ -28,7 +28,7 @@ func draw(ctx context.Context, accounts *mongo.Collection, amount int) error {
 // a race.
 func ExampleGate() {
 	faults, gate := mongotest.NewFaults(), mongotest.NewGate()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults))
+	client, stop := mongotest.Start(faults)
 	defer stop()
 	ctx, accounts := context.Background(), client.Database("bank").Collection("accounts")
 	if _, err := accounts.InsertOne(ctx, bson.D{{Key: "_id", Value: "ann"}, {Key: "balance", Value: 100}}); err != nil {

@@ -18,7 +18,7 @@ type town struct {
 // A monitor shows each command that was sent, and counts what it cost.
 func ExampleMonitor() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, towns := context.Background(), client.Database("weather").Collection("towns")
 

@@ -18,7 +18,7 @@ var byDevice = bson.D{
 // statement goes to.
 func ExampleShards() {
 	shards := mongotest.NewShards(3)
-	client, stop := mongotest.Start(mongotest.WithShards(shards))
+	client, stop := mongotest.Start(shards)
 	defer stop()
 	ctx, measurements := context.Background(), client.Database("iot").Collection("measurements")
 	if err := client.Database("admin").RunCommand(ctx, byDevice).Err(); err != nil {

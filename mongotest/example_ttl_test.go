@@ -21,7 +21,7 @@ var endAfterAnHour = mongo.IndexModel{
 // With a TTL a test decides when.
 func ExampleTTL() {
 	clock, ttl := mongotest.NewClock(time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)), mongotest.NewTTL(0)
-	client, stop := mongotest.Start(mongotest.WithClock(clock), mongotest.WithTTL(ttl))
+	client, stop := mongotest.Start(clock, ttl)
 	defer stop()
 	ctx, visits := context.Background(), client.Database("site").Collection("visits")
 	if _, err := visits.Indexes().CreateOne(ctx, endAfterAnHour); err != nil {

@@ -14,11 +14,12 @@ import (
 )
 
 // Faults makes chosen commands of a client fail, wait, or lose their connection, on any
-// server. Connect the client by [WithFaults] or [Faults.Dialer], without TLS and
-// compression. Faults is safe for concurrent use.
+// server. Give them to [NewClient] as an [Option], or connect a client by [Faults.Dialer],
+// without TLS and compression. Faults are safe for concurrent use, and reset when the client
+// is closed. Of several Faults of one client, the first ones act first.
 //
 //	f := mongotest.NewFaults()
-//	client := mongotest.NewClient(t, mongotest.WithFaults(f))
+//	client := mongotest.NewClient(t, f)
 //	f.On(mongotest.Writes, 2, mongotest.CutAfter()) // lose the second write's answer
 //
 // # Retries
@@ -49,6 +50,13 @@ type rule struct {
 func NewFaults() *Faults {
 	forward := act((*faultConn).forward)
 	return &Faults{reset: make(chan struct{}), usual: forward, own: forward}
+}
+
+func (f *Faults) apply(c *config) {
+	if f == nil {
+		panic("mongotest: the Faults are nil\n\tremedy: leave the option out")
+	}
+	c.layers = append(c.layers, f)
 }
 
 // On applies the action a to one later command: the n-th command that m matches, counted

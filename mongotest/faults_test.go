@@ -96,7 +96,7 @@ func TestFaults(t *testing.T) {
 				if n := f.Count(mongotest.Named("insert")); n != 3 {
 					t.Errorf("counted %d", n)
 				}
-			}, noRetries, mongotest.WithFaults(f))
+			}, noRetries, f)
 		})
 	}
 }
@@ -131,14 +131,14 @@ func TestCutInsideMany(t *testing.T) {
 		if n := count(t, db, nil); n != 4 {
 			t.Errorf("%d are left", n)
 		}
-	}, noRetries, mongotest.WithFaults(f))
+	}, noRetries, f)
 }
 
 func TestDriverRetries(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	f, m := mongotest.NewFaults(), mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithMonitor(m)).Database("x")
+	db := mongotest.NewClient(t, f, m).Database("x")
 	f.On(mongotest.Writes, 1, mongotest.CutAfter())
 	if err := insert(ctx, db, 1, 2); err != nil {
 		t.Errorf("one cut is mended: %v", err)
@@ -184,7 +184,7 @@ func TestHold(t *testing.T) {
 		if n := count(t, db, nil); n != 1 {
 			t.Errorf("%d stored", n)
 		}
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // A held command ends with its context, with the faults' reset, and with the client.
@@ -193,7 +193,7 @@ func TestHoldEnds(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := mongotest.NewFaults()
-				client, stop := mongotest.Start(mongotest.WithFaults(f), noRetries)
+				client, stop := mongotest.Start(f, noRetries)
 				db := client.Database("x")
 				f.On(mongotest.Writes, 1, mongotest.Hold(mongotest.NewGate()))
 				ctx, cancel := context.WithCancel(context.Background())
@@ -225,7 +225,7 @@ func TestHoldEnds(t *testing.T) {
 func TestDelayInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := mongotest.NewFaults().On(mongotest.Writes, 1, mongotest.Delay(time.Hour))
-		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("x")
+		db := mongotest.NewClient(t, f).Database("x")
 		began := time.Now()
 		if err := insert(context.Background(), db, 1); err != nil || time.Since(began) != time.Hour {
 			t.Errorf("after %v: %v", time.Since(began), err)
@@ -236,7 +236,7 @@ func TestDelayInBubble(t *testing.T) {
 func TestUnacknowledged(t *testing.T) {
 	ctx := context.Background()
 	f := mongotest.NewFaults().On(mongotest.Writes, 2, mongotest.Fail(8))
-	db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("x")
+	db := mongotest.NewClient(t, f).Database("x")
 	coll := db.Collection("parts", options.Collection().SetWriteConcern(writeconcern.Unacknowledged()))
 	for id := range 3 {
 		if _, err := coll.InsertOne(ctx, part{ID: int32(id)}); err != nil {
@@ -271,7 +271,7 @@ func TestNothingIsLeft(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
 		f := mongotest.NewFaults()
-		client, stop := mongotest.Start(mongotest.WithFaults(f), noRetries)
+		client, stop := mongotest.Start(f, noRetries)
 		f.On(mongotest.Writes, 1, mongotest.CutAfter()).On(mongotest.Writes, 2, mongotest.Hold(mongotest.NewGate()))
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		_ = insert(ctx, client.Database("x"), 1)
@@ -312,7 +312,7 @@ func TestFailPointBesideFaults(t *testing.T) {
 			mongotest.NewFaults().On(mongotest.Named("insert"), 2, mongotest.CutAfter()), 2, mongo.IsNetworkError, 2},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
-			client := mongotest.NewClient(t, mongotest.WithFaults(c.faults))
+			client := mongotest.NewClient(t, c.faults)
 			data := append(bson.D{{Key: "failCommands", Value: bson.A{"insert"}}}, c.data...)
 			if err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "configureFailPoint", Value: "failCommand"},
 				{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}}, {Key: "data", Value: data}}).Err(); err != nil {

@@ -34,7 +34,7 @@ func TestFaultsWatch(t *testing.T) {
 func testFaultsWatch(t *testing.T, m mongotest.Match, n int, action mongotest.Action) {
 	ctx := context.Background()
 	f := mongotest.NewFaults()
-	client := mongotest.NewClient(t, mongotest.WithFaults(f))
+	client := mongotest.NewClient(t, f)
 	db := client.Database("test")
 	first, err := db.Watch(ctx, mongo.Pipeline{})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 //
 // The address must be loopback, because the server has no password and no TLS.
 //
-// Options apply to all clients. [WithMonitor] and [WithClientOptions] give an error. Pass
+// Options apply to all clients. A [Monitor] and [WithClientOptions] give an error. Pass
 // client options to mongo.Connect.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
@@ -54,7 +54,7 @@ func (c *config) refuseClient() error {
 	const remedy = " is for a client, and Listen makes none\n\tremedy: give the client that connects "
 	switch {
 	case len(c.monitors) > 0:
-		return errors.New("WithMonitor" + remedy + "the monitor's CommandMonitor")
+		return errors.New("Monitor" + remedy + "the monitor's CommandMonitor")
 	case len(c.client) > 0:
 		return errors.New("WithClientOptions" + remedy + "the options")
 	}

@@ -100,8 +100,8 @@ func TestListenRefuses(t *testing.T) {
 		"a port in use":   {address: taken, want: "in use"},
 		"a client's monitor": {
 			address: "127.0.0.1:0",
-			option:  mongotest.WithMonitor(mongotest.NewMonitor()),
-			want:    "WithMonitor",
+			option:  mongotest.NewMonitor(),
+			want:    "Monitor",
 		},
 		"a client's options": {
 			address: "127.0.0.1:0",
@@ -127,7 +127,7 @@ func TestListenRefuses(t *testing.T) {
 
 func TestListenWithFaults(t *testing.T) {
 	f := mongotest.NewFaults()
-	people := dial(t, listen(t, "127.0.0.1:0", mongotest.WithFaults(f))).Database("x").Collection("people")
+	people := dial(t, listen(t, "127.0.0.1:0", f)).Database("x").Collection("people")
 	f.On(mongotest.Named("insert"), 1, mongotest.CutAfter()) // the driver sends it again
 	f.On(mongotest.Named("find"), 1, mongotest.Fail(13))
 	if _, err := people.InsertOne(context.Background(), bson.D{}); err != nil {

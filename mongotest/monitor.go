@@ -13,8 +13,9 @@ import (
 	"github.com/docmodel/docmodel/internal/testserver"
 )
 
-// A Monitor records the commands and the cost of one or several clients. It is safe for
-// concurrent use.
+// A Monitor records the commands and the cost of one or several clients. Give it to
+// [NewClient] as an [Option], or to a client of your own as [Monitor.CommandMonitor]. It is
+// safe for concurrent use.
 //
 // [Monitor.Cost] counts getMore, killCursors, commitTransaction and retries of reads.
 // Handshakes, endSessions, retries of writes, and repeated attempts of a transaction
@@ -46,6 +47,13 @@ func NewMonitor() *Monitor {
 	m := &Monitor{}
 	m.Reset()
 	return m
+}
+
+func (m *Monitor) apply(c *config) {
+	if m == nil {
+		panic("mongotest: the Monitor is nil\n\tremedy: leave the option out")
+	}
+	c.monitors = append(c.monitors, m)
 }
 
 // CommandMonitor returns a driver monitor. A client with this monitor records its

@@ -15,7 +15,7 @@ import (
 func TestMonitorClips(t *testing.T) {
 	ctx := context.Background()
 	m := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("shop")
+	db := mongotest.NewClient(t, m).Database("shop")
 	ids := make([]int32, 5000)
 	for i := range ids {
 		ids[i] = int32(i)
@@ -40,7 +40,7 @@ func TestMonitorClips(t *testing.T) {
 // TestClientBulkWrite holds that a bulk over collections is seen, priced and cut as other writes are.
 func TestClientBulkWrite(t *testing.T) {
 	ctx, m, f := context.Background(), mongotest.NewMonitor(), mongotest.NewFaults()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(m), mongotest.WithFaults(f),
+	client := mongotest.NewClient(t, m, f,
 		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
 	write := func(from int, collections ...string) error {
 		var list []mongo.ClientBulkWrite

@@ -11,8 +11,14 @@ import (
 )
 
 // An Option changes the client or engine of [NewClient], [Start], [Each] and [Listen].
-// [Options] combines several.
-type Option func(*config)
+// [Options] combines several. A [Monitor], [Faults], [Clock], [TTL] or [Shards] is an
+// Option.
+type Option interface{ apply(*config) }
+
+// option is an Option without a type of its own.
+type option func(*config)
+
+func (o option) apply(c *config) { o(c) }
 
 type config struct {
 	monitors []*Monitor
@@ -29,22 +35,11 @@ type config struct {
 
 // Options returns an option that applies all of opts.
 func Options(opts ...Option) Option {
-	return func(c *config) {
+	return option(func(c *config) {
 		for _, o := range opts {
-			o(c)
+			o.apply(c)
 		}
-	}
-}
-
-// WithMonitor makes m record the client's commands. Repeat it for several monitors.
-func WithMonitor(m *Monitor) Option {
-	return func(c *config) { c.monitors = append(c.monitors, m) }
-}
-
-// WithFaults applies f's actions to the client's commands. With several such options, the
-// first option's [Faults] act first. f is reset when the client is closed.
-func WithFaults(f *Faults) Option {
-	return func(c *config) { c.layers = append(c.layers, f) }
+	})
 }
 
 // WithChangeLag delays the changes in the engine's change streams, for all clients. The
@@ -54,19 +49,19 @@ func WithChangeLag(lag time.Duration) Option {
 	if lag < 0 {
 		panic("mongotest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
 	}
-	return func(c *config) { c.lag = lag }
+	return option(func(c *config) { c.lag = lag })
 }
 
 // WithoutTransactions makes the engine a standalone server, which has neither
 // transactions nor change streams. Creating a client of a real server with this option
-// fails. With [WithShards], creating the engine's client panics.
-func WithoutTransactions() Option { return func(c *config) { c.alone = true } }
+// fails. With [Shards], creating the engine's client panics.
+func WithoutTransactions() Option { return option(func(c *config) { c.alone = true }) }
 
 // WithVersion makes the engine answer as MongoDB "5.0", "6.0", "7.0" or "8.0" (the
 // default). WithVersion panics for other versions. On a real server the option does
 // nothing.
 //
-// Before 8.0, there is no bulkWrite command. In a cluster of [WithShards], updateOne and
+// Before 8.0, there is no bulkWrite command. In a cluster of [Shards], updateOne and
 // deleteOne then need the shard key or _id, and findAndModify the whole shard key. Other
 // commands answer as on 8.0.
 func WithVersion(version string) Option {
@@ -74,7 +69,7 @@ func WithVersion(version string) Option {
 	if !known {
 		panic(fmt.Sprintf("mongotest: WithVersion: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"", version))
 	}
-	return func(c *config) { c.version = major }
+	return option(func(c *config) { c.version = major })
 }
 
 // WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
@@ -94,7 +89,7 @@ func WithClientOptions(o *options.ClientOptions) Option {
 	case len(o.Compressors) > 0:
 		refuseOption("compressors")
 	}
-	return func(c *config) { c.client = append(c.client, o) }
+	return option(func(c *config) { c.client = append(c.client, o) })
 }
 
 func refuseOption(what string) {
@@ -104,7 +99,7 @@ func refuseOption(what string) {
 
 func newConfig(opts []Option) *config {
 	c := &config{}
-	Options(opts...)(c)
+	Options(opts...).apply(c)
 	return c
 }
 

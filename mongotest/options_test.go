@@ -50,7 +50,7 @@ func TestWithoutTransactionsOnShards(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	mongotest.NewClient(t, mongotest.WithoutTransactions(), mongotest.WithShards(mongotest.NewShards(2)))
+	mongotest.NewClient(t, mongotest.WithoutTransactions(), mongotest.NewShards(2))
 }
 
 // A server has the version that a test asks for, and no bulkWrite before 8.0.

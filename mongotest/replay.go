@@ -71,7 +71,7 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 // command.
 //
 // Recording also needs this option, if a command is sent before another command's reply.
-func WithAnyOrder() Option { return func(c *config) { c.anyOrder = true } }
+func WithAnyOrder() Option { return option(func(c *config) { c.anyOrder = true }) }
 
 var errAnyOrder = errors.New("WithAnyOrder is an option of Replay alone")
 

@@ -7,11 +7,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/router"
 )
 
-// Shards makes a client's engine answer as a sharded cluster: see [WithShards].
+// Shards makes a client's in-memory engine answer as the mongos of a sharded cluster.
 // [Shards.Touched] lists the shards that each statement reached.
 //
 //	shards := mongotest.NewShards(3)
-//	client := mongotest.NewClient(t, mongotest.WithShards(shards))
+//	client := mongotest.NewClient(t, shards)
 //	admin := client.Database("admin")
 //	err := admin.RunCommand(ctx, byDevice.Command("iot")).Err() // shardCollection
 //	… // the code under test
@@ -28,9 +28,10 @@ import (
 //   - For filters such as $ne, a real cluster can reach fewer shards, never more.
 //   - $lookup, $graphLookup, $unionWith and $merge aren't counted.
 //   - Time series collections can't be sharded.
+//   - As an [Option] of a real server's client, Shards fails the test.
 type Shards struct{ router *router.Router }
 
-// NewShards returns a cluster of n simulated shards, for [WithShards]. It panics unless n
+// NewShards returns a cluster of n simulated shards. It panics unless n
 // is from 1 to 1,000.
 func NewShards(n int) *Shards {
 	if n < 1 || n > 1000 {
@@ -61,15 +62,13 @@ func (s *Shards) Touched() []Touch {
 	return out
 }
 
-// WithShards makes the client's in-memory engine answer as the mongos of a sharded
-// cluster: see [Shards]. On a real server, the test fails.
-func WithShards(s *Shards) Option {
+func (s *Shards) apply(c *config) {
 	if s == nil {
-		panic("mongotest: WithShards: the shards are nil\n\tremedy: leave the option out")
+		panic("mongotest: the Shards are nil\n\tremedy: leave the option out")
 	}
-	return func(c *config) { c.shards = s }
+	c.shards = s
 }
 
 var errServerAlone = errors.New("WithoutTransactions: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")
 
-var errServerShards = errors.New("WithShards: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")
+var errServerShards = errors.New("Shards: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")

@@ -23,7 +23,7 @@ type cluster struct {
 
 func newCluster(t *testing.T, version string, opts ...mongotest.Option) *cluster {
 	s := mongotest.NewShards(3)
-	client := mongotest.NewClient(t, append(opts, mongotest.WithShards(s), mongotest.WithVersion(version))...)
+	client := mongotest.NewClient(t, append(opts, s, mongotest.WithVersion(version))...)
 	return &cluster{t, s, client.Database("admin"), client.Database("iot").Collection("readings")}
 }
 

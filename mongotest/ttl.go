@@ -13,10 +13,11 @@ import (
 // find expired documents. Test with and without delay:
 //
 //	mongotest.NewClient(t)                // at once
-//	ttl := mongotest.NewTTL(time.Minute)  // as MongoDB does, with WithTTL(ttl)
-//	ttl := mongotest.NewTTL(0)            // only by ttl.Sweep(), with WithTTL(ttl)
+//	ttl := mongotest.NewTTL(time.Minute)  // as MongoDB does, with NewClient(t, ttl)
+//	ttl := mongotest.NewTTL(0)            // only by ttl.Sweep(), with NewClient(t, ttl)
 //
-// Several engines can share a TTL, also concurrently.
+// Several engines can share a TTL, also concurrently. As an [Option] of a real server's
+// client, a TTL fails the test.
 type TTL struct {
 	every time.Duration
 
@@ -25,7 +26,7 @@ type TTL struct {
 }
 
 // NewTTL returns a TTL that removes expired documents after each interval, counted from
-// the creation of the client ([WithTTL]). If the interval is 0 or less, only [TTL.Sweep]
+// the creation of the client. If the interval is 0 or less, only [TTL.Sweep]
 // removes them.
 func NewTTL(interval time.Duration) *TTL { return &TTL{every: interval} }
 
@@ -38,16 +39,14 @@ func (t *TTL) Sweep() {
 	}
 }
 
-// WithTTL makes t decide when the client's engine removes expired documents. On a real
-// server the test fails.
-func WithTTL(t *TTL) Option {
+func (t *TTL) apply(c *config) {
 	if t == nil {
-		panic("mongotest: WithTTL: the TTL is nil\n\tremedy: leave the option out")
+		panic("mongotest: the TTL is nil\n\tremedy: leave the option out")
 	}
-	return func(c *config) { c.ttl = t }
+	c.ttl = t
 }
 
-var errServerTTL = errors.New("WithTTL: a real server decides by itself when it removes what has expired\n\tremedy: use NewClient, " +
+var errServerTTL = errors.New("TTL: a real server decides by itself when it removes what has expired\n\tremedy: use NewClient, " +
 	"which has an engine")
 
 // drive takes control of an engine.

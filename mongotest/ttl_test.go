@@ -37,7 +37,7 @@ func wantDocuments(t *testing.T, when string, c *mongo.Collection, want int64) {
 func TestTTL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		none, minute, manual := expiring(t), mongotest.NewTTL(time.Minute), mongotest.NewTTL(0)
-		server, byHand := expiring(t, mongotest.WithTTL(minute)), expiring(t, mongotest.WithTTL(manual))
+		server, byHand := expiring(t, minute), expiring(t, manual)
 		time.Sleep(11 * time.Second)
 		wantDocuments(t, "at once", none, 0)
 		wantDocuments(t, "as a server, before its minute", server, 1)
@@ -69,5 +69,6 @@ func TestTTLRefused(t *testing.T) {
 			t.Error("a nil TTL is taken")
 		}
 	}()
-	mongotest.WithTTL(nil)
+	_, stop := mongotest.Start((*mongotest.TTL)(nil))
+	stop()
 }

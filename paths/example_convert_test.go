@@ -43,7 +43,7 @@ var (
 
 func ExampleConvert() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	for _, tree := range []model.Technique{byParents, byAbove, byWords} { // a model has one tree of a collection

@@ -54,7 +54,7 @@ func shortestFromA(v *paths.GraphVertex[town, string, *way, int]) error {
 
 func ExampleSupersteps() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("map")
 

@@ -28,7 +28,7 @@ var (
 // Any representation has these operations; this one keeps paths.
 func ExampleTree() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if err := model.New("shop", shelfTree).Indexes().Ensure(ctx, db); err != nil {

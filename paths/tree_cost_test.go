@@ -32,7 +32,7 @@ func TestTreeCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		treeCosts(t, monitor, db, tx, 1, 0) // the number of the change; the commit comes to it
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // treeCosts measures changes that run on own. lease and intent are the commands for the lease of each change, and the

@@ -47,7 +47,7 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 				if got := pathstest.Shape(k.ReadForest(t, db)); got != pathstest.Shape(pathstest.Parse("b(a) c(e d)")) {
 					t.Errorf("the tree is %s", got)
 				}
-			}, mongotest.WithFaults(faults),
+			}, faults,
 				mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 		})
 	}

@@ -44,7 +44,7 @@ func TestTreePromises(t *testing.T) {
 				}
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // hold fails the test unless the promise is held with a representation that has the operation.

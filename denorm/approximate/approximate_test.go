@@ -71,7 +71,7 @@ func TestApproximateCount(t *testing.T) {
 				testkit.WantDocs(t, db, viewed(c.after))
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Over all draws alike, what is added is what happened: no event weighs more or less than one.

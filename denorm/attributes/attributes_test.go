@@ -379,7 +379,7 @@ func TestAttributesCostsAndIndex(t *testing.T) {
 				})
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestAttributesDeclarations(t *testing.T) {

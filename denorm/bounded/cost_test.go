@@ -70,7 +70,7 @@ func TestBoundedCosts(t *testing.T) {
 				}
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Owners are found by _id, among thousands.

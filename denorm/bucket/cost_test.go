@@ -127,7 +127,7 @@ func checkBucketCosts(t *testing.T, tests []bucketCost) {
 				}
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // full is a write that must find its bucket full.

@@ -361,7 +361,7 @@ func TestColumnsFill(t *testing.T) {
 			return err
 		})
 		modeltest.WantIndexed(t, db, w, model.IDIndex)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestColumnsDeclarations(t *testing.T) {

@@ -271,7 +271,7 @@ func TestCopyCosts(t *testing.T) {
 			_, _, err := inGroups.Refresh("s").Run(t.Context(), db)
 			return err
 		})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A propagation finds the copies of its source by the index, and only those.

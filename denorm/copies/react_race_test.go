@@ -141,7 +141,7 @@ func TestCopyStoreCosts(t *testing.T) {
 					modeltest.WantCost(t, m, want, func() error {
 						return runChange(f.holders().Insert(f.newHolder()), way)(t.Context(), db)
 					})
-				}, mongotest.WithMonitor(m))
+				}, m)
 			})
 		}
 	}

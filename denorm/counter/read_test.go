@@ -68,7 +68,7 @@ func TestCounterCosts(t *testing.T) {
 				modeltest.WantCost(t, m, want, func() error { return test.run(t.Context(), way) })
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // What finds wrong numbers costs what its value says.
@@ -110,7 +110,7 @@ func TestCounterIndexed(t *testing.T) {
 		testkit.WantReadsIndexed(t, db, m,
 			testkit.ReadBy("Set", ranged.set("31", testkit.E("pages", 1)), model.IDIndex,
 				model.IDIndex, "house_1_pages_1"))
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Every write is served by _id.

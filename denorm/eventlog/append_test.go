@@ -113,7 +113,7 @@ func TestEventLogAppend(t *testing.T) {
 					t.Errorf("events %v, want %v", got, c.events)
 				}
 				sound(t, db, plain)
-			}, mongotest.WithMonitor(m))
+			}, m)
 		})
 	}
 	_, err := plain.Append("a", 3, noon, cents(1), testkit.Token(1)).

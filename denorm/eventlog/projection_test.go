@@ -322,7 +322,7 @@ func killedAt(
 	t *testing.T, n int, action mongotest.Action, started, later func(context.Context, *mongo.Database) error,
 ) bool {
 	faults := mongotest.NewFaults()
-	db := mongotest.NewClient(t, mongotest.WithFaults(faults)).Database("x")
+	db := mongotest.NewClient(t, faults).Database("x")
 	ctx := t.Context()
 	if err := started(ctx, db); err != nil {
 		t.Fatal(err)

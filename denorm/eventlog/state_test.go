@@ -484,5 +484,5 @@ func TestEventLogIndexed(t *testing.T) {
 			testkit.ReadBy("CatchUp", listed.CatchUp("a"), id, "", "", id),
 		)
 		modeltest.WantIndexed(t, db, snapped.Commits("a", 2, 3), id)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

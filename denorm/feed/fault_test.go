@@ -95,7 +95,7 @@ func feedBegin(t *testing.T, db *mongo.Database, feed model.Stream, o model.Stre
 // feedSent is how many commands a run sends at least. How many of another worker's go with one of a save may differ.
 func feedSent(t *testing.T, o model.StreamOptions, begun bool) int {
 	f := mongotest.NewFaults()
-	db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
+	db := mongotest.NewClient(t, f).Database("feed")
 	feed := newFeed(feedTwice, feed.Spec{Since: "name"})
 	feedBegin(t, db, feed, o, begun)
 	f.Reset()
@@ -105,7 +105,7 @@ func feedSent(t *testing.T, o model.StreamOptions, begun bool) int {
 
 func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action mongotest.Action) int {
 	f := mongotest.NewFaults()
-	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
+	db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("feed")
 	feed := newFeed(feedTwice, feed.Spec{Since: "name"})
 	feedBegin(t, db, feed, o, begun)
@@ -143,7 +143,7 @@ func TestFeedCut(t *testing.T) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				f := mongotest.NewFaults()
-				db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
+				db := mongotest.NewClient(t, f).Database("feed")
 				feed := newFeed(feedTwice, feed.Spec{Since: "name"})
 				feedBegin(t, db, feed, o, true)
 				f.Reset()

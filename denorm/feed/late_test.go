@@ -24,7 +24,7 @@ func feedLate(
 ) (db *mongo.Database, gate *mongotest.Gate, ended chan error) {
 	t.Helper()
 	gate, f := mongotest.NewGate(), mongotest.NewFaults()
-	db = mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
+	db = mongotest.NewClient(t, f).Database("feed")
 	f.On(mongotest.Both(mongotest.Writes, mongotest.On("copies")), 1, mongotest.Hold(gate))
 	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 	ended = make(chan error, 1)
@@ -120,7 +120,7 @@ func TestFeedTakesOver(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			feed := newFeed(feedCopy, feed.Spec{})
 			f := mongotest.NewFaults()
-			db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
+			db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
 				SetRetryWrites(false).SetServerSelectionTimeout(time.Second))).Database("feed")
 			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 			dead := false

@@ -162,7 +162,7 @@ func TestFeedOwnKilled(t *testing.T) {
 // feedOwnKilled kills a run at its k-th command. It reports whether the run has so many.
 func feedOwnKilled(t *testing.T, k int) bool {
 	f := mongotest.NewFaults()
-	db := mongotest.NewClient(t, mongotest.WithFaults(f), mongotest.WithClientOptions(options.Client().
+	db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
 		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("own")
 	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 	var n counter

@@ -94,7 +94,7 @@ func TestFeedNoChangeStreams(t *testing.T) {
 				if name == "poll" {
 					wantCopies(t, db)
 				}
-			}, mongotest.WithFaults(refuse()))
+			}, refuse())
 		})
 	}
 }
@@ -180,7 +180,7 @@ func TestFeedCost(t *testing.T) {
 		if got := count("boards"); got > 8 {
 			t.Errorf("%d commands to read %d changes", got, n)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		x := feed.Indexes()[0]
 		_, err := db.Collection("boards").Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: x.Keys})
@@ -206,5 +206,5 @@ func TestFeedCost(t *testing.T) {
 			feedWrite(t, bson.Unmarshal(c.Body.Lookup("sort").Value, &f.Sort))
 			modeltest.WantIndexed(t, db, f, x.Name)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

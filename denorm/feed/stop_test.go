@@ -53,7 +53,7 @@ func TestFeedFails(t *testing.T) {
 		}, feed.Spec{})
 		t.Run(test.reason, func(t *testing.T) {
 			m := mongotest.NewMonitor()
-			db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("feed")
+			db := mongotest.NewClient(t, m).Database("feed")
 			feedRun(t, db, feed, feedOnce)
 			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a"}, board{ID: "poison"}, board{ID: "z"}}})
 			o := feedOnce
@@ -125,7 +125,7 @@ func TestFeedStops(t *testing.T) {
 	testkit.Parallel(t)
 	synctest.Test(t, func(t *testing.T) {
 		gate, f := mongotest.NewGate(), mongotest.NewFaults()
-		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("feed")
+		db := mongotest.NewClient(t, f).Database("feed")
 		feed := newFeed(feedCopy, feed.Spec{})
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex

@@ -70,7 +70,7 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 			wantStory(t, db, "a", []string{"1:1 2:2 3:3", "1:1 2:2 3:3 4:gone", "1:1 2:2 3:3 4:gone 5:1"}[i])
 		}
 		wantSound(t, db)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Every query finds what it asks for by an index, among thousands.

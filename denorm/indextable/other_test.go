@@ -133,7 +133,7 @@ func TestIndexTableCosts(t *testing.T) {
 				return err
 			})
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Entries are found by _id, among thousands.

@@ -377,7 +377,7 @@ func TestInvertedCostsAndIndex(t *testing.T) {
 		} {
 			t.Run(reason, func(t *testing.T) { modeltest.WantIndexed(t, db, query, model.IDIndex) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func wantNoDrifts(t testing.TB, db *mongo.Database, x model.Technique) {

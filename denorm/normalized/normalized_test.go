@@ -325,7 +325,7 @@ func TestNormalizedSome(t *testing.T) {
 			Values(); err != nil || len(versions) != 2 {
 			t.Errorf("versions %v, %v", versions, err)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // The parts of a row are looked up by index.

@@ -399,7 +399,7 @@ func TestNumberedCostsAndIndexes(t *testing.T) {
 			modeltest.WantIndexed(t, db,
 				levelFields.Documents(levelFields.Equal(bson.D{testkit.E("skill", "t7")})), "skill_2_1_level_2_1")
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestNumberedDeclarations(t *testing.T) {

@@ -400,5 +400,5 @@ func TestOutboxIndexed(t *testing.T) {
 		if reads == 0 {
 			t.Error("the relay reads nothing")
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

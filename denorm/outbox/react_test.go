@@ -76,7 +76,7 @@ func TestOutboxPublishChanges(t *testing.T) {
 			t.Errorf("a deletion with an event: %v", err)
 		}
 		run(kept.Delete("b"), nil)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 	testkit.WantDeclarationErrors(t,
 		testkit.Wrong("no function", func() { small.PublishChanges(nil) }, "event is nil",
 			"PublishChanges of lots", "function"))

@@ -299,7 +299,7 @@ func TestRelayOnceCost(t *testing.T) {
 				t.Errorf("%d documents with events: %d commands, want at most %d; %v", waits, got, want, err)
 			}
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Lost leases don't stop a relay: its fences go on above those that documents hold.

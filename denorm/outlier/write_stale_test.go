@@ -384,7 +384,7 @@ func TestOutlierCosts(t *testing.T) {
 				return outlierSplit(t.Context(), db, purchases)
 			})
 		})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func TestOutlierIndexed(t *testing.T) {

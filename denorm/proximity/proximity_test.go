@@ -432,7 +432,7 @@ func TestProximityCosts(t *testing.T) {
 			t.Error(err)
 		}
 		modeltest.WantIndexed(t, db, levelText.Add("r", skillLevel{"C", "Good"}), model.IDIndex)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestProximityDeclarations(t *testing.T) {

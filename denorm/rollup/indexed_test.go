@@ -76,7 +76,7 @@ func TestRollupReadsIndexed(t *testing.T) {
 		if len(reads) != 4 {
 			t.Errorf("the reads are served by %v", reads)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func hasField(filter bson.RawValue, field string) bool {
@@ -115,5 +115,5 @@ func TestRollFullBatch(t *testing.T) {
 			t.Errorf("a batch of 500 events sent %v", sent)
 		}
 		t.Log(sent)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

@@ -85,7 +85,7 @@ func TestRollupRefuses(t *testing.T) {
 	far := timeless
 	far.At = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("hits")
+	db := mongotest.NewClient(t, monitor).Database("hits")
 	for _, h := range []hit{marked, timeless, far, hitOf("1", "", 0, 1), hitOf("", "a", 0, 1)} {
 		testkit.WantError(t, insertHits(t.Context(), db, rolled, h), testkit.ErrRefused)
 	}
@@ -246,7 +246,7 @@ func TestRollupInTransactions(t *testing.T) {
 				wantBins(t, db, rolled, dutchTime, five...)
 			}
 		}
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // Each tenant has its own bins, if its field leads the group.

@@ -35,7 +35,7 @@ func TestRollupProperty(t *testing.T) {
 					steps = 12
 				}
 				rollupSteps(t, db, f, zone, steps)
-			}, mongotest.WithFaults(f))
+			}, f)
 		})
 	}
 }

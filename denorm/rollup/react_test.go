@@ -61,7 +61,7 @@ func TestRollupStore(t *testing.T) {
 		if _, _, err := stored.Delete(five[0].ID).Run(ctx, db); err != nil {
 			t.Error(err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // An event is inserted by one command, without a transaction. A retry of a transaction that
@@ -96,5 +96,5 @@ func TestRollupStoreTransactions(t *testing.T) {
 			}
 		}
 		wantBins(t, db, rolled, dutchTime, five[:2]...)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -70,7 +70,7 @@ func TestSlotsCosts(t *testing.T) {
 				modeltest.WantCost(t, m, c.want, func() error { return c.run(t.Context(), db) })
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Slots are found by _id, among thousands.

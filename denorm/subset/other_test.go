@@ -63,7 +63,7 @@ func TestSubsetCosts(t *testing.T) {
 				modeltest.WantCost(t, monitor, c.want, func() error { return c.run(t.Context()) })
 			})
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func TestSubsetIndexed(t *testing.T) {
@@ -85,7 +85,7 @@ func TestSubsetIndexed(t *testing.T) {
 			testkit.ReadBy("Set", newest.Set("7", bson.D{testkit.E("at", 1)}).Change(), model.IDIndex, model.IDIndex,
 				newestThree.Indexes()[0].Name),
 			testkit.ReadBy("Refresh", newestThree.Refresh("7"), model.IDIndex, newestThree.Indexes()[0].Name))
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // A parent that is not there, a child without one, and a child that is not there.

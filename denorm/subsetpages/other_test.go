@@ -121,7 +121,7 @@ func TestCosts(t *testing.T) {
 			t.Fatal(err)
 		}
 		modeltest.WantIndexed(t, db, newest.Rest(&thread{ID: "t0100"}, "", 1), model.IDIndex)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func TestDeclarations(t *testing.T) {

@@ -372,7 +372,7 @@ func TestUniqueCountCostsAndIndexes(t *testing.T) {
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestUniqueCountDeclarations(t *testing.T) {

@@ -51,7 +51,7 @@ func TestWideRowLinkCommands(t *testing.T) {
 	} {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now, "": ""} {
 			monitor := mongotest.NewMonitor()
-			options := []mongotest.Option{mongotest.WithMonitor(monitor)}
+			options := []mongotest.Option{monitor}
 			if version != "" {
 				options = append(options, mongotest.WithVersion(version))
 			}

@@ -265,7 +265,7 @@ func TestWideRowCosts(t *testing.T) {
 				modeltest.WantCost(t, m, test.want, func() error { return test.run(t.Context(), db) })
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Pages and pairs are found by indexes, among thousands.
@@ -311,7 +311,7 @@ func TestWideRowIndexed(t *testing.T) {
 		testkit.WantReadsIndexed(t, db, m, link)
 		mongotest.NeedTransactions(t, db)
 		testkit.WantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // A plan that was made before a document was marked doesn't change what is being moved, though there is room again.

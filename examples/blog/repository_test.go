@@ -93,7 +93,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, slugs.Documents("hello"), model.IDIndex)
 		modeltest.WantIndexed(t, db, by("bob"), "authors_1")
 		modeltest.WantIndexed(t, db, page(p, nil), "post_1_at_-1__id_-1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Errors are the blog's and leave nothing.

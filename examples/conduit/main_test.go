@@ -13,7 +13,7 @@ func TestOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor := mongotest.NewMonitor()
-			client := mongotest.NewClient(t, append(options, mongotest.WithMonitor(monitor))...)
+			client := mongotest.NewClient(t, append(options, monitor)...)
 			repo, err := open(t.Context(), conduit.On(client.Database("conduit")))
 			if err == nil {
 				err = fill(t.Context(), repo)

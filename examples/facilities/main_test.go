@@ -126,7 +126,7 @@ func TestActions(t *testing.T) {
 		if s := site("library"); s.Open != 1 || strings.Join(s.Tasks, " ") != "door lamp" || s.Contacts[0].Name != "Ann" {
 			t.Errorf("the library is %+v", s)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // openFacilities returns the facilities, with transactions.

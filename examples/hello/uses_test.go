@@ -23,7 +23,7 @@ func TestUses(t *testing.T) {
 			return err
 		})
 		modeltest.WantIndexed(t, db, uses.ParentsOf("nut"), "parts_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // A process that dies at any of its writes leaves what the next run completes.

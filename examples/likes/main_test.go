@@ -65,7 +65,7 @@ func TestCosts(t *testing.T) {
 			t.Errorf("%d half likes, %v", n, err)
 		}
 		modeltest.WantIndexed(t, db, likes.Left().Newest("u1", "", 20), model.IDIndex)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func manyItems(n int) []Item {

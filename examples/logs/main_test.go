@@ -66,7 +66,7 @@ func TestCosts(t *testing.T) {
 		if err != nil || len(all) != 1001 {
 			t.Errorf("%d messages show the new address, %v", len(all), err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // sent is how many commands were sent, and how many documents they wrote.

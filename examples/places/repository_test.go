@@ -127,7 +127,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, in(taveuni).Find, "geo_1")
 		modeltest.WantIndexed(t, db, in(bering).Find, "geo_1")
 		modeltest.WantIndexed(t, db, nearest(5, taveuni.Center).First, "geo_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // seed imports the airports.

@@ -35,7 +35,7 @@ func Example() {
 	var left [4]string // what readers see, and the audit's findings
 	for i := range columns {
 		monitor := mongotest.NewMonitor()
-		client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+		client, stop := mongotest.Start(monitor)
 		defer stop()
 		db := client.Database("school")
 		err := north.fill(ctx, db)
@@ -109,7 +109,7 @@ func run(ctx context.Context, db *mongo.Database, how int, a action) error {
 // Under the scope, each read uses an index that begins with the tenant.
 func TestIndexes(t *testing.T) {
 	ctx, monitor := t.Context(), mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("school")
+	db := mongotest.NewClient(t, monitor).Database("school")
 	r := north.on(db)
 	if err := errors.Join(north.fill(ctx, db), south.fill(ctx, db)); err != nil {
 		t.Fatal(err)

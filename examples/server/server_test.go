@@ -24,7 +24,7 @@ func stocked(t *testing.T, client *mongo.Client) {
 // The test sees each command that the server got.
 func TestCommands(t *testing.T) {
 	m := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(m))
+	client := mongotest.NewClient(t, m)
 	stocked(t, client)
 	m.Reset()
 	if err := take(t.Context(), client, "ann", "bolt", 2); err != nil {
@@ -43,7 +43,7 @@ func TestCommands(t *testing.T) {
 // lost. Nothing is taken twice.
 func TestFaults(t *testing.T) {
 	f := mongotest.NewFaults()
-	client := mongotest.NewClient(t, mongotest.WithFaults(f))
+	client := mongotest.NewClient(t, f)
 	stocked(t, client)
 	f.On(mongotest.Named("update"), 1, mongotest.Fail(112, "TransientTransactionError"))
 	f.On(mongotest.Named("commitTransaction"), 1, mongotest.CutAfter())
@@ -58,7 +58,7 @@ func TestFaults(t *testing.T) {
 // Faults for a program with its own client: they act between the port and the server.
 func TestFaultsByURI(t *testing.T) {
 	f := mongotest.NewFaults().From(mongotest.On("stock"), 1, mongotest.Fail(13))
-	uri, stop, err := mongotest.Listen("127.0.0.1:0", mongotest.WithFaults(f))
+	uri, stop, err := mongotest.Listen("127.0.0.1:0", f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +101,7 @@ func TestTime(t *testing.T) {
 // clock. The clock begins at real time, which the program uses.
 func TestClock(t *testing.T) {
 	clock := mongotest.NewClock(time.Now())
-	uri, stop, err := mongotest.Listen("127.0.0.1:0", mongotest.WithClock(clock))
+	uri, stop, err := mongotest.Listen("127.0.0.1:0", clock)
 	if err != nil {
 		t.Fatal(err)
 	}

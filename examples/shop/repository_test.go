@@ -87,7 +87,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, browse([]string{"Novels"}), "category_1_name_-1__id_-1")
 		modeltest.WantIndexed(t, db, history("rod", 3), model.IDIndex)
 		modeltest.WantIndexed(t, db, unfinished(noon), "state_1_at_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // wanted returns nil if err is the wanted error.

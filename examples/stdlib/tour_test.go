@@ -40,7 +40,7 @@ func TestTour(t *testing.T) {
 		wantDistances(t, tour)
 		wantComponents(t, tour)
 		wantChains(t, tour)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Costs that follow only from the stored data.

@@ -87,7 +87,7 @@ func TestActions(t *testing.T) {
 		modeltest.WantIndexed(t, db, onPlate("rod"), "owner_1__id_-1")
 		modeltest.WantIndexed(t, db, due(tomorrow), "done_1_due_1")
 		modeltest.WantIndexed(t, db, stepsDue(tomorrow), "steps.due_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // readCost is the cost of a query that returns n documents.

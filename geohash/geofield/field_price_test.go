@@ -104,7 +104,7 @@ func TestPrices(t *testing.T) {
 			_, err := byKey.Clusters(circle, 20).All(ctx, db)
 			return err
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // wantIndexed asks, among thousands of cafés, that writes find their documents by _id, and that rings, texts and
@@ -234,5 +234,5 @@ func TestFieldCostsAndIndex(t *testing.T) {
 			return err
 		})
 		wantIndexed(t, db, m)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

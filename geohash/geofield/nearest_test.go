@@ -233,7 +233,7 @@ func TestNearestPrices(t *testing.T) {
 				modeltest.WantCost(t, m, want, func() error { _, err := list(t.Context()); return err })
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // The server's own queries on a sphere find the same, where it has them: within a circle all but points on its rim, and

@@ -19,7 +19,7 @@ import (
 func TestHiddenIsNotFound(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	told := 0
 	for i, c := range registered {
 		if !writesOnly(c.value(harmless)) {

@@ -69,7 +69,7 @@ func (c Case) plans(v any) []model.Plan {
 // of a secondary.
 func TestScopeHoldsForCommands(t *testing.T) {
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor),
+	client := mongotest.NewClient(t, monitor,
 		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 	ran, refused := 0, map[string]bool{}
 	for i, c := range registered {

@@ -19,7 +19,7 @@ func (s sent) Cost() model.Cost { return model.Cost{Commands: 1} }
 // sentBy are the commands that a job sends, of which no stage plans before it has read, over some documents.
 func sentBy(job model.Job, over model.Plan) []sent {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("checks")
 	if _, err := over.Run(ctx, db); err != nil {

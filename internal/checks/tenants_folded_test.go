@@ -30,7 +30,7 @@ var asked = map[string]bool{"listCollections": true, "hello": true, "listIndexes
 func TestTenantsFolded(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	ctx, source := t.Context(), client.Database("source")
 	seedTenants(t, source)
 	for i, name := range slices.Sorted(maps.Keys(tenantRuns)) {

@@ -380,7 +380,7 @@ var tenantRuns = map[string]struct {
 func TestTenantsApart(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	monitor := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+	client := mongotest.NewClient(t, monitor)
 	for i, name := range slices.Sorted(maps.Keys(tenantRuns)) {
 		r := tenantRuns[name]
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,7 @@ const (
 func sent(t *testing.T, f *fixture, on on, which ...int) (out [][]string) {
 	t.Helper()
 	ctx, monitor := t.Context(), mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	raw := client.Database("commands")
 	technique, ops := f.declare()

@@ -95,5 +95,5 @@ func TestStoreCost(t *testing.T) {
 		if value := (*model.ValueError)(nil); !errors.As(err, &value) || value.Field != "ownerName" {
 			t.Errorf("a path that a technique owns: %v", err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

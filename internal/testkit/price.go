@@ -104,7 +104,7 @@ func wantPrices(t *testing.T, seed, again DBFunc, list []Price) {
 				x.check(t, m, db)
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func (x Price) check(t *testing.T, m *mongotest.Monitor, db *mongo.Database) {

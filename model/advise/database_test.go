@@ -135,7 +135,7 @@ func TestSurveyDatabaseIndexes(t *testing.T) {
 		fails  bool
 	}{{mongotest.Fail(40324), false}, {mongotest.CutBefore(), true}} {
 		f := mongotest.NewFaults()
-		db := mongotest.NewClient(t, mongotest.WithFaults(f)).Database("shop")
+		db := mongotest.NewClient(t, f).Database("shop")
 		shop(t, db)
 		f.From(stats, 1, test.action)
 		s, err := advise.SurveyDatabase(t.Context(), db, advise.SurveySpec{})

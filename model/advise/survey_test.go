@@ -270,7 +270,7 @@ func TestSurveyCost(t *testing.T) {
 				t.Errorf("counts by reading: %s", c)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Each thousand costs what it says, and indexes serve what is asked of references.
@@ -301,7 +301,7 @@ func TestSurveyLarge(t *testing.T) {
 		modeltest.WantIndexed(t, db, twoThousand.Existing(raw), "_id_")
 		modeltest.WantIndexed(t, db, twoThousand.Added(time.Now(), raw), "parent_1")
 		modeltest.WantIndexed(t, db, listSurvey.Added(time.Now(), raw), "_id_")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func TestSurveyDeclarations(t *testing.T) {

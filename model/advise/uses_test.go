@@ -90,7 +90,7 @@ var (
 // advice says.
 func TestUses(t *testing.T) {
 	m := mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.WithMonitor(m))
+	client := mongotest.NewClient(t, m)
 	for i, u := range declared() {
 		t.Run(u.use.Type, func(t *testing.T) {
 			db := client.Database(fmt.Sprint("uses", i))

@@ -36,7 +36,7 @@ func TestPriced(t *testing.T) {
 				continue
 			}
 			m := mongotest.NewMonitor()
-			db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("priced")
+			db := mongotest.NewClient(t, m).Database("priced")
 			run := p.Runner()
 			if err := run.Fill(t.Context(), db); err != nil {
 				t.Fatal(err)

@@ -39,7 +39,7 @@ func TestAnswers(t *testing.T) {
 				}
 			}
 			monitor := mongotest.NewMonitor()
-			client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+			client := mongotest.NewClient(t, monitor)
 			var want []string
 			for i, l := range layouts {
 				got, err := answersOf(t.Context(), w, l, client.Database(fmt.Sprint("layout", i)))

@@ -97,7 +97,7 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 				return err
 			})
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 type (
@@ -319,5 +319,5 @@ func TestPromisedCosts(t *testing.T) {
 					func() error { return c.run(t.Context(), db) })
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

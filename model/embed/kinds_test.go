@@ -260,5 +260,5 @@ func TestUnionIndexes(t *testing.T) {
 		})
 		_, err := uniMedia.Insert(uniBook{ID: "n", ISBN: "7"}).Run(t.Context(), db) // maps share their isbn, books don't
 		checkErr(t, err, errDuplicate)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

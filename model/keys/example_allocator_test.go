@@ -25,7 +25,7 @@ var (
 // An allocator takes a block of numbers by one command, and gives them out one by one.
 func ExampleAllocator() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("shops")
 

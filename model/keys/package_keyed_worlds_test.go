@@ -244,7 +244,7 @@ func withoutTenants(text string) string { return tenantTexts.Replace(text) }
 func TestKeyedNeedsModel(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")
+	db := mongotest.NewClient(t, monitor).Database("test")
 	other := model.New("other", model.Entity(model.NewCollection[bson.D, string]("wLetters")), model.Entity(worldNotes),
 		model.Entity(model.NewCollection[bson.D, string]("wPlaces")))
 	lookup := model.AggregateAs[bson.D](worldNotes, mongo.Pipeline{{{
@@ -370,7 +370,7 @@ func TestKeyedIndexed(t *testing.T) {
 func TestKeyedNeedsID(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	monitor := mongotest.NewMonitor()
-	own := keyedTenant(worldModel.On(mongotest.NewClient(t, mongotest.WithMonitor(monitor)).Database("test")), "a")
+	own := keyedTenant(worldModel.On(mongotest.NewClient(t, monitor).Database("test")), "a")
 	upsert, text := true, bson.D{{Key: "text", Value: "x"}}
 	set := bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}
 	modify := worldLetters.Modify(text, set)

@@ -36,7 +36,7 @@ type ShardSpec struct {
 // queries should filter by these fields: see [Shard.Find].
 //
 // The methods follow MongoDB 7.0 and 8.0. The tests used only a simulated cluster
-// (mongotest.WithShards).
+// (mongotest.Shards).
 //
 // Source: data modeling for Azure Cosmos DB. Manual: "Shard Keys", "Choose a Shard Key".
 //

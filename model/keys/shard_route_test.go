@@ -109,7 +109,7 @@ func TestShardKeyOfWhatWasRead(t *testing.T) {
 				if got := sentFilters(monitor); !slices.Contains(got, test.want) {
 					t.Errorf("%q, want %s", got, test.want)
 				}
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 }
@@ -187,7 +187,7 @@ func TestShardKeyWithinID(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%q\nwant %q", got, want)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // An upsert that mongos would refuse is refused before it is sent.

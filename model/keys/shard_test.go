@@ -102,7 +102,7 @@ func TestShardIndexes(t *testing.T) {
 		if test.reason == "the _id" || test.index.Collection != "readings" { // which the server makes by itself
 			continue
 		}
-		client := mongotest.NewClient(t, mongotest.WithShards(mongotest.NewShards(2)))
+		client := mongotest.NewClient(t, mongotest.NewShards(2))
 		if err := client.Database("admin").RunCommand(t.Context(), test.key.Command("iot")).Err(); err != nil {
 			t.Fatal(err)
 		}

@@ -21,7 +21,7 @@ func TestWantCostDiagnosis(t *testing.T) {
 	tenancy.Differs(t, "the tenant is in the commands")
 	ctx := context.Background()
 	m := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("shop")
+	db := mongotest.NewClient(t, m).Database("shop")
 	orders := db.Collection("orders")
 	var docs []any
 	for n := range 100 {

@@ -4,7 +4,7 @@
 //
 //	func TestTransfer(t *testing.T) {
 //		monitor := mongotest.NewMonitor()
-//		client := mongotest.NewClient(t, mongotest.WithMonitor(monitor))
+//		client := mongotest.NewClient(t, monitor)
 //		plan := bank.Transfer("ann", "bob", 7) // a model.Plan
 //		modeltest.WantCost(t, monitor, plan.Cost(), func() error { … })
 //	}

@@ -31,7 +31,7 @@ func (*printer) Errorf(f string, args ...any) { fmt.Printf(f+"\n", args...) }
 // would be the test's *testing.T.
 func Example_queries() {
 	m := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(m))
+	client, stop := mongotest.Start(m)
 	defer stop()
 	ctx, db, t := context.Background(), client.Database("shop"), &printer{}
 	orders := db.Collection("orders")

@@ -15,7 +15,7 @@ import (
 // A loop that asks for each part by itself, and the one query that it could be.
 func ExampleMeasure() {
 	m := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(m))
+	client, stop := mongotest.Start(m)
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	if _, err := parts.InsertMany(manyParts(20)).Run(ctx, db); err != nil {
@@ -45,7 +45,7 @@ func ExampleMeasure() {
 // In a test, WantCost says it in one line and shows what was sent when it isn't so. A plan's own price can be wanted.
 func ExampleWantCost() {
 	m := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(m))
+	client, stop := mongotest.Start(m)
 	defer stop()
 	ctx, db := context.Background(), client.Database("shop")
 	plan := parts.InsertMany(manyParts(3))

@@ -95,7 +95,7 @@ func TestMeasure(t *testing.T) {
 		for _, s := range steps {
 			t.Run(s.name, func(t *testing.T) { modeltest.WantCost(t, m, s.want, s.f) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 	for _, c := range m.Commands() {
 		if c.Name == "hello" && c.Database == "admin" || c.Name == "endSessions" {
 			t.Errorf("the driver's own command was recorded: %v", c)
@@ -143,7 +143,7 @@ func testMeasureTransaction(t *testing.T, f *mongotest.Faults) {
 				return err
 			})
 		})
-	}, mongotest.WithMonitor(m), mongotest.WithFaults(f))
+	}, m, f)
 }
 
 // recorder is a testing.TB that keeps what it is told.
@@ -160,7 +160,7 @@ func (r *recorder) Skip(args ...any)             { r.text += "skipped: " + fmt.S
 func TestWantCostFails(t *testing.T) {
 	ctx := context.Background()
 	m := mongotest.NewMonitor()
-	db := mongotest.NewClient(t, mongotest.WithMonitor(m)).Database("shop")
+	db := mongotest.NewClient(t, m).Database("shop")
 	tests := []struct {
 		name string
 		want model.Cost

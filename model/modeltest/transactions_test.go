@@ -84,7 +84,7 @@ func TestPlansByVersion(t *testing.T) {
 	}
 	for version, commands := range map[string]int{"5.0": 3, "6.0": 3, "7.0": 3, "8.0": 2} {
 		monitor := mongotest.NewMonitor()
-		client := mongotest.NewClient(t, mongotest.WithVersion(version), mongotest.WithMonitor(monitor))
+		client := mongotest.NewClient(t, mongotest.WithVersion(version), monitor)
 		db, err := model.WithTransactions(t.Context(), client.Database("x"))
 		if err != nil {
 			t.Fatal(err)

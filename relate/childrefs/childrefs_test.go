@@ -77,7 +77,7 @@ func TestChildRefsCosts(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // A write that matches nothing asks once whether it was applied before.
@@ -97,7 +97,7 @@ func TestChildRefsCostsOfNoMatch(t *testing.T) {
 				})
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // The declared indexes serve the queries, among thousands of documents.

@@ -34,7 +34,7 @@ func TestChildRefsNothingAfterStale(t *testing.T) {
 			t, testkit.IDsOf(result.Steps, func(s model.StepResult) model.Status { return s.Status }), want,
 		)
 		testkit.WantDocsInAnyOrder(t, db, testkit.Docs{"gadgets": {gadget{ID: "h"}}, "screws": {screw{ID: "b"}}})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Every write and plan, cut anywhere and run again, ends right.

@@ -125,5 +125,5 @@ func TestDanglingMendAge(t *testing.T) {
 		if _, err := check.Job().Run(short, db, model.JobOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("cancelled while it waits: %v", err)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

@@ -179,7 +179,7 @@ func TestDangling(t *testing.T) {
 					slices.ContainsFunc(some, func(f model.Finding) bool { return f.ID.StringValue() != "2" }) {
 					t.Errorf("of one document: %v, %v", some, err)
 				}
-			}, mongotest.WithMonitor(m))
+			}, m)
 		})
 	}
 }
@@ -208,7 +208,7 @@ func TestDanglingMend(t *testing.T) {
 					t.Errorf("left %s\nwant %s", got, want)
 				}
 				testkit.WantNothingFound(t, db, lost.Checks())
-			}, mongotest.WithMonitor(m))
+			}, m)
 		})
 		t.Run(name+"/in batches of one", func(t *testing.T) { testDanglingJob(t, lost, way.path, want) })
 	})

@@ -43,7 +43,7 @@ var (
 
 func ExampleJoin() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("bank")
 

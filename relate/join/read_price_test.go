@@ -99,5 +99,5 @@ func TestJoinIndexed(t *testing.T) {
 			// both over the kids
 			reads("levels", loading(join.Then(joined, ofMain.Loader(1)), parents...), model.IDIndex, model.IDIndex),
 		)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

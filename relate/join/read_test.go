@@ -254,7 +254,7 @@ func TestJoinCost(t *testing.T) {
 		modeltest.WantCost(t, m, model.Cost{Commands: 1, Returned: 300}, load([]joinParent{parent}))
 		j = join.New(joinParents, "kids", joinKids, join.Spec{Filter: bson.D{{Key: "group", Value: 1}}})
 		modeltest.WantCost(t, m, model.Cost{Commands: 2, Returned: 300}, load([]joinParent{parent}))
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestJoinStrict(t *testing.T) {

@@ -134,7 +134,7 @@ func TestJoinCollectionRead(t *testing.T) {
 		if !slices.Equal(paged, want) {
 			t.Errorf("page by page: %q, want %q", paged, want)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 func TestJoinCollectionSides(t *testing.T) {

@@ -119,7 +119,7 @@ func TestJoinCollectionWrite(t *testing.T) {
 				if got := changes(before, linkIDs(t, db), starsOf(t, db)); got != c.want {
 					t.Errorf("changed %q, want %q", got, c.want)
 				}
-			}, mongotest.WithMonitor(m))
+			}, m)
 		})
 	}
 }

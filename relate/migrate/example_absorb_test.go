@@ -32,7 +32,7 @@ var (
 
 func ExampleNewAbsorb() {
 	monitor := mongotest.NewMonitor()
-	client, stop := mongotest.Start(mongotest.WithMonitor(monitor))
+	client, stop := mongotest.Start(monitor)
 	defer stop()
 	ctx, db := context.Background(), client.Database("registry")
 

@@ -112,7 +112,7 @@ func TestPassesIndexed(t *testing.T) {
 		batches("absorbed, dropped: who refers to a document", withRefs.Drop(), 3, "q", "ids", "ids_1")
 		batches("absorbed, dropped: who embeds a document", withRefs.Drop(), 3, "q", "list.id", "list.id_1")
 		testkit.WantAllIndexed(t, db, cases)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // What the parts of a migration cost that are no pass.

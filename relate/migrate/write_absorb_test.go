@@ -270,5 +270,5 @@ func TestAbsorbCost(t *testing.T) {
 				return err
 			})
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -330,7 +330,7 @@ func TestExtractCost(t *testing.T) {
 				return err
 			})
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // TestExtractThenAbsorb: random elements, extracted and absorbed again, are the same.

@@ -301,7 +301,7 @@ func TestInvertCost(t *testing.T) {
 		run(m.Copy(), model.Cost{Commands: 1 + 2*3 + 2, Returned: 200 + 10 + 1 + 2})
 		// The state; parents, children (and a second batch of them), update; the end.
 		run(m.Drop(), model.Cost{Commands: 1 + 4 + 2, Written: 1 + 10, Returned: 10 + 200})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 func TestInvertLiveWriters(t *testing.T) {

@@ -103,7 +103,7 @@ func TestOnDeleteCutKeepsReferences(t *testing.T) {
 			if refs := testkit.AllFound(t, db, lost); len(refs) > 0 {
 				t.Errorf("before write %d: %v", n, refs)
 			}
-		}, mongotest.WithFaults(f))
+		}, f)
 		if whole || t.Failed() {
 			break
 		}

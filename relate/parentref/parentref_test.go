@@ -71,7 +71,7 @@ func TestParentRefCosts(t *testing.T) {
 		for _, test := range tests {
 			t.Run(test.Reason, func(t *testing.T) { test.Check(t, m, db, before) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // The indexes that it declares serve its queries, among thousands of documents.

@@ -161,7 +161,7 @@ func TestManyToManyCosts(t *testing.T) {
 		} {
 			t.Run(c.Reason, func(t *testing.T) { c.Check(t, m, db, peers(l, r, peer("s"))) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Sixteen that link one left document at once: each link is there in the end, on both sides.

@@ -147,7 +147,7 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 				t.Errorf("trusting %v: a mend of whole links wrote %d, %v", trust, planned, err)
 			}
 		}
-	}, mongotest.WithFaults(faults),
+	}, faults,
 		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
 }
 

@@ -253,5 +253,5 @@ func TestTwoWayCosts(t *testing.T) {
 		} {
 			t.Run(c.Reason, func(t *testing.T) { c.Check(t, m, db, before) })
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

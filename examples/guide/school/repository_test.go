@@ -54,7 +54,7 @@ func TestCosts(t *testing.T) {
 			return r.Enrol(t.Context(), "kate", "maths")
 		})
 		modeltest.WantIndexed(t, db, board.Children("maths"), "course_1__id_-1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // Enrol is cut at each of its writes, and then run again with the same token.

@@ -13,7 +13,7 @@ import (
 
 func Example_cut() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults))
+	client, stop := mongotest.Start(faults)
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	check(kateAndMaths(ctx, db))
@@ -54,7 +54,7 @@ func requested(ctx context.Context, user, key string) context.Context {
 
 func Example_repeat() {
 	faults := mongotest.NewFaults()
-	client, stop := mongotest.Start(mongotest.WithFaults(faults))
+	client, stop := mongotest.Start(faults)
 	defer stop()
 	ctx, db := context.Background(), client.Database("school")
 	check(kateAndMaths(ctx, db))

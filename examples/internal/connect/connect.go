@@ -46,7 +46,7 @@ func Open(ctx context.Context, uri string, monitor ...*mongotest.Monitor) (clien
 	if uri == "" {
 		var opts []mongotest.Option
 		for _, m := range monitor {
-			opts = append(opts, mongotest.WithMonitor(m))
+			opts = append(opts, m)
 		}
 		client, stop = mongotest.Start(opts...)
 		return client, stop, nil

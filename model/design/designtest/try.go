@@ -83,7 +83,7 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 					t.Fatal(err)
 				}
 				report.Trials = append(report.Trials, trial)
-			}, mongotest.WithMonitor(monitor))
+			}, monitor)
 		})
 	}
 	return report

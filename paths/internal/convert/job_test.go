@@ -110,7 +110,7 @@ func TestConvertInto(t *testing.T) {
 				}
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // What the target has beside stays, behind its siblings; under a node, only what is there is touched.
@@ -297,7 +297,7 @@ func TestConvertIntoDies(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, mongotest.WithFaults(faults),
+	}, faults,
 		mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 
@@ -367,5 +367,5 @@ func TestConvertIntoCosts(t *testing.T) {
 		}
 		// The same, and the node whose content differs, which is read again.
 		modeltest.WantCost(t, monitor, model.Cost{Commands: 6 + 3, Written: 1 + 2, Returned: 8 + 8 + 1 + 1 + 1}, run)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

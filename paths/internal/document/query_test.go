@@ -286,5 +286,5 @@ func TestDocumentTreeQueryCosts(t *testing.T) {
 				return nil
 			})
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

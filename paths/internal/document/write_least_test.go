@@ -27,5 +27,5 @@ func TestLeastWritesDocumentTree(t *testing.T) {
 				})
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

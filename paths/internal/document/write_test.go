@@ -335,7 +335,7 @@ func TestDocumentTreeCosts(t *testing.T) {
 				t, m, model.Cost{Commands: 1, Written: 1}, func() error { _, err := w.Run(ctx, db); return err },
 			)
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Owners are found by _id, among thousands.

@@ -101,7 +101,7 @@ func TestGraphCosts(t *testing.T) {
 				})
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // graphBegun is the record of the beginning of a computation.

@@ -170,7 +170,7 @@ func TestRollUpCosts(t *testing.T) {
 				t.Errorf("%s: %v, %v", k.Name, branches, err)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // The queries of one subtree are served by the representation's indexes.

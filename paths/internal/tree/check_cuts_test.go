@@ -128,5 +128,5 @@ func TestRepairComesLate(t *testing.T) {
 			}
 			k.WantWhole(t, db)
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }

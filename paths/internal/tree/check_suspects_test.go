@@ -144,7 +144,7 @@ func TestCheckCost(t *testing.T) {
 				return err
 			})
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // What the server takes for an order key is one.

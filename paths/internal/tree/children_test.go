@@ -76,7 +76,7 @@ func TestChildTreeReads(t *testing.T) {
 				t.Errorf("%s has %v, %v, want %v", id, got, err, want)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // What one type leaves out when it is empty is an empty list; in a stored document it is a list that nobody wrote.

@@ -143,7 +143,7 @@ func TestNestedSetCosts(t *testing.T) {
 				})
 			})
 		}
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // Descendants, ancestors and what is shifted are found by the indexes, among thousands.

@@ -77,5 +77,5 @@ func TestNestedSetUsesGaps(t *testing.T) {
 		if err != nil || n > 0 {
 			t.Errorf("%d nodes without numbers, %v", n, err)
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -245,7 +245,7 @@ func TestNestedSetDeadWriter(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, mongotest.WithFaults(f))
+	}, f)
 }
 
 // nestedNext lets the lease expire, and has the next writer insert a node.

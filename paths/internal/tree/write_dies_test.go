@@ -140,7 +140,7 @@ func TestTreeDies(t *testing.T) {
 			}
 		}
 		t.Log(cuts, "cuts")
-	}, mongotest.WithFaults(faults),
+	}, faults,
 		mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
 }
 

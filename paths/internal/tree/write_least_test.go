@@ -80,5 +80,5 @@ func TestLeastWrites(t *testing.T) {
 				k.WantWhole(t, db)
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

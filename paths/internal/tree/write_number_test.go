@@ -105,7 +105,7 @@ func TestLateMoveMakesNoCycle(t *testing.T) {
 				t.Errorf("%s: %s", k.Name, got)
 			}
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // Each write of a change arrives when the change's lease has run out, and others have changed the
@@ -190,7 +190,7 @@ func TestLateWrites(t *testing.T) {
 			}
 		}
 		t.Log(cases, "late writes")
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // Totals that were computed before those that are stored don't come back.
@@ -235,7 +235,7 @@ func TestLateTotals(t *testing.T) {
 		if err != nil || got.Total == nil || got.Total.Sum != 5 {
 			t.Errorf("%+v, %v", got.Total, err)
 		}
-	}, mongotest.WithFaults(faults))
+	}, faults)
 }
 
 // The first change of a tree makes the lock document, and asks for the greatest number of a change.
@@ -251,5 +251,5 @@ func TestFirstChangeCost(t *testing.T) {
 			).Run(t.Context(), db)
 			return err
 		})
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

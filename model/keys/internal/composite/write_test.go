@@ -208,7 +208,7 @@ func TestCompositeCosts(t *testing.T) {
 			_, err := byPlace.Prefix("CA").Sorted(down).All(t.Context(), db)
 			return err
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // tellingTB is a test that notes its errors.

@@ -365,5 +365,5 @@ func TestSequenceCosts(t *testing.T) {
 			modeltest.WantIndexed(t, db, f, model.IDIndex)
 		}
 		modeltest.WantIndexed(t, db, seqDaily.Days().Range("a", "2026-01-01", "2026-02-01"), model.IDIndex)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -150,5 +150,5 @@ func TestKeysCosts(t *testing.T) {
 				return err
 			})
 		})
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

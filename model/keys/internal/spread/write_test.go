@@ -75,5 +75,5 @@ func TestCosts(t *testing.T) {
 		modeltest.WantIndexed(t, db, four.Find("d7", nil).Limited(10), four.Indexes()[0].Name)
 		testkit.EnsureIndexes(t, db, byUser)
 		modeltest.WantIndexed(t, db, byUser.Point("d7", "u1"), byUser.Indexes()[1].Name)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

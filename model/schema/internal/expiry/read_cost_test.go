@@ -104,7 +104,7 @@ func TestExpiryPromisedCosts(t *testing.T) {
 			want("Discard", 2, 2, 0, func() error { _, err := expArchived.Discard(pairs[0], oneOp).Run(ctx, db); return err })
 		}
 		want("Restore of one that is there", 2, 0, 2, there)
-	}, mongotest.WithMonitor(m))
+	}, m)
 }
 
 // The price is as promised, and the index finds expired documents.
@@ -127,5 +127,5 @@ func TestExpiryCosts(t *testing.T) {
 			return err
 		})
 		modeltest.WantIndexed(t, db, expArchived.Expired(expNow), "placed_1")
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -130,7 +130,7 @@ func TestMigrate(t *testing.T) {
 				t.Errorf("%s holds %v of what nobody knows, held %v", d, got, lost[p.ID])
 			}
 		}
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }
 
 // show is a person without pointers, and without what an old document doesn't store.
@@ -382,5 +382,5 @@ func TestVersionsCost(t *testing.T) {
 		modeltest.WantIndexed(t, db, of2, "v_1__id_1")
 		w := versions.Upgrade(raw(t, `{"_id":"x2999","v":2,"first":"x"}`))
 		modeltest.WantIndexed(t, db, w, model.IDIndex)
-	}, mongotest.WithMonitor(monitor))
+	}, monitor)
 }

@@ -100,5 +100,5 @@ func TestVersionsCosts(t *testing.T) {
 		want("Upgrade, done before", 2, 0, 1, run(versions.Upgrade(b)))
 		want("Upgrade of what is gone", 3, 0, 0, gone(versions.Upgrade(raw(t, `{"_id":"z","v":2,"first":"Zoe"}`))))
 
-	}, mongotest.WithMonitor(m))
+	}, m)
 }

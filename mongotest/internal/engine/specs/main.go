@@ -91,7 +91,7 @@ func (o *settings) run(ctx context.Context) error {
 	}
 	uri := o.uri
 	if uri == "" {
-		late := mongotest.WithTTL(mongotest.NewTTL(time.Minute)) // the tests insert what has long expired
+		late := mongotest.NewTTL(time.Minute) // the tests insert what has long expired
 		own, stop, err := mongotest.Listen("127.0.0.1:0", late)
 		if err != nil {
 			return err
