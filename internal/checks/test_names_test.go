@@ -9,8 +9,8 @@ import (
 )
 
 // freelyNamedTests are the directories whose test files aren't named after sources: tests of the whole library, and
-// programs, whose tests are named after what they tell. The tests of denorm and relate aren't renamed yet.
-var freelyNamedTests = []string{"examples", "internal/checks", "internal/compose", "internal/kills", "denorm", "relate"}
+// programs, whose tests are named after what they tell.
+var freelyNamedTests = []string{"examples", "internal/checks", "internal/compose", "internal/kills"}
 
 // TestTestNames holds that a reader finds a source's tests beside it, in the file x_test.go of x.go, or in several files
 // x_…_test.go. A package's tests of its whole, and what its tests share, are in package_test.go and package_…_test.go,

@@ -1,6 +1,6 @@
-package denorm_test
+// These tests are of several packages of denorm: moves of older documents of all techniques whose _ids are made of keys.
 
-// This file tests the whole: moves of older documents of all techniques whose _ids are made of keys.
+package denorm_test
 
 import (
 	"context"

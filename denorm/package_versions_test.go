@@ -1,6 +1,6 @@
-package denorm_test
+// These tests are of several packages of denorm: several techniques in documents of several versions.
 
-// This file tests the whole: several techniques in documents of several versions.
+package denorm_test
 
 import (
 	"errors"

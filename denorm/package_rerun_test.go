@@ -1,6 +1,6 @@
-package denorm_test
+// These tests are of several packages of denorm: repeated actions of a store with several techniques.
 
-// This file tests the whole: repeated actions of a store with several techniques.
+package denorm_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package denorm_test
+// These tests are of several packages of denorm: all techniques whose _ids are made of keys, with tenants, and moves of older documents.
 
-// This file tests the whole: all techniques whose _ids are made of keys, with tenants, and moves of older documents.
+package denorm_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-package denorm_test
+// These tests are of several packages of denorm: several techniques in the documents of one store.
 
-// This file tests the whole: several techniques in the documents of one store.
+package denorm_test
 
 import (
 	"errors"

@@ -1,3 +1,5 @@
+// The documents, declarations and helpers that the tests of this package share.
+
 package indextable_test
 
 import (
