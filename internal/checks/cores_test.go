@@ -44,6 +44,7 @@ var finishedCores = []string{
 	"internal/bsondoc",
 	"internal/commands",
 	"internal/found",
+	"internal/rawdoc",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",
