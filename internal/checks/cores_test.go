@@ -45,6 +45,7 @@ var finishedCores = []string{
 	"internal/commands",
 	"internal/found",
 	"internal/rawdoc",
+	"internal/tenancy",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",
