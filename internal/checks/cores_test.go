@@ -44,6 +44,7 @@ var finishedCores = []string{
 	"internal/bsondoc",
 	"internal/commands",
 	"internal/found",
+	"internal/mongosh",
 	"internal/rawdoc",
 	"internal/tenancy",
 	"mongotest/internal/engine/args",

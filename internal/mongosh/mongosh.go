@@ -1,4 +1,24 @@
-// Package mongosh writes values as expressions of MongoDB's shell, with their exact types.
+// Package mongosh writes values as expressions of MongoDB's shell, with their exact types. Who pastes an expression
+// into mongosh stores the same BSON (https://www.mongodb.com/docs/mongodb-shell/reference/data-types/).
+//
+// Package model writes plans and queries by it (model/shell.go), package modeltest the commands in its reports, and
+// package mongotest recorded commands and differences of documents.
+//
+//	int32, int64               5, Long('5')
+//	double                     2.5, Double(5), NaN, Infinity
+//	string                     'it\'s'
+//	document, array            {a: 1, 'b.c': 2}, [1, 2]
+//	ObjectId, date             ObjectId('…'), ISODate('2024-05-03T00:00:00.000Z')
+//	decimal, binary, UUID      Decimal128('5'), BinData(0, 'AA=='), UUID('…')
+//	regular expression         RegExp('^a', 'i'), or BSONRegExp if JavaScript would change it
+//	other types                Timestamp({t: 1, i: 1}), MinKey(), MaxKey(), undefined, BSONSymbol('a'), Code('…')
+//
+// # Rules
+//
+//   - The output has one line, and never fails: bytes that aren't a valid value become a comment, /* … */, and so does
+//     a value that is nested too deeply.
+//   - A name is written without quotes if JavaScript allows it.
+//   - The texts aren't part of the API: golden files of this module compare them, programs must not.
 package mongosh
 
 import (
@@ -26,7 +46,8 @@ func Document(doc bson.Raw) string {
 // Quote returns a string as an expression.
 func Quote(s string) string { return string(appendString(nil, s)) }
 
-// Shorten cuts an expression after n bytes.
+// Shorten cuts an expression after n bytes, and marks the cut by an ellipsis. The result is for people, not for
+// mongosh.
 func Shorten(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -34,6 +55,7 @@ func Shorten(s string, n int) string {
 	return strings.ToValidUTF8(s[:n], "") + "…"
 }
 
+// appendValue appends a value to b. depth is how many documents and arrays are around it.
 func appendValue(b []byte, v bson.RawValue, depth int) []byte {
 	switch {
 	case depth > bsonval.MaxLevels:
@@ -66,6 +88,7 @@ func appendValue(b []byte, v bson.RawValue, depth int) []byte {
 	return append(b, describeRare(v, depth)...)
 }
 
+// appendDocument appends a document, {name: value, …}.
 func appendDocument(b []byte, doc bson.Raw, depth int) []byte {
 	elems, err := doc.Elements()
 	if err != nil {
@@ -89,6 +112,7 @@ func appendDocument(b []byte, doc bson.Raw, depth int) []byte {
 	return append(b, '}')
 }
 
+// appendArray appends an array.
 func appendArray(b []byte, arr bson.RawArray, depth int) []byte {
 	values, err := arr.Values()
 	if err != nil {
@@ -104,6 +128,8 @@ func appendArray(b []byte, arr bson.RawArray, depth int) []byte {
 	return append(b, ']')
 }
 
+// appendString appends a string in single quotes. It escapes quotes, backslashes, control characters, and the two line
+// separators that end a line of JavaScript.
 func appendString(b []byte, s string) []byte {
 	b = append(b, '\'')
 	plain := 0 // s[plain:i] needs no escape
@@ -128,8 +154,7 @@ func appendString(b []byte, s string) []byte {
 	return append(append(b, s[plain:]...), '\'')
 }
 
-// appendDouble writes whole numbers as Double(5), because mongosh stores a plain 5
-// as an int.
+// appendDouble writes whole numbers as Double(5), because mongosh stores a plain 5 as an int.
 func appendDouble(b []byte, f float64) []byte {
 	switch {
 	case math.IsNaN(f):
@@ -144,6 +169,7 @@ func appendDouble(b []byte, f float64) []byte {
 	return strconv.AppendFloat(b, f, 'g', -1, 64)
 }
 
+// appendDate appends a date, given in milliseconds since 1970. ISODate only takes years of four digits.
 func appendDate(b []byte, ms int64) []byte {
 	t := time.UnixMilli(ms).UTC()
 	if y := t.Year(); y < 0 || y > 9999 {
@@ -152,6 +178,7 @@ func appendDate(b []byte, ms int64) []byte {
 	return append(t.AppendFormat(append(b, "ISODate('"...), "2006-01-02T15:04:05.000Z"), "')"...)
 }
 
+// describeRare returns a value of a type that documents seldom have.
 func describeRare(v bson.RawValue, depth int) string {
 	switch v.Type {
 	case bson.TypeDecimal128:
