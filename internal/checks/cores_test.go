@@ -44,6 +44,7 @@ var finishedCores = []string{
 	"internal/bsondoc",
 	"internal/commands",
 	"internal/found",
+	"internal/keyed",
 	"internal/mongosh",
 	"internal/rawdoc",
 	"internal/tenancy",

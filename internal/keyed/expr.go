@@ -13,8 +13,8 @@ import (
 // roots are the variables that are the document of an expression.
 var roots = []string{"$$ROOT", "$$CURRENT"}
 
-// WithoutTenant replaces the _id in an expression by the _id without the tenant. variables
-// are the names of the stored documents, [roots] if left out.
+// WithoutTenant replaces the _id in an expression by the _id without the tenant. variables are the names of the stored
+// documents, [roots] if left out. Values under $literal are data, and stay.
 func WithoutTenant(v any, variables ...string) any {
 	if len(variables) == 0 {
 		variables = roots
@@ -59,8 +59,9 @@ func WithoutTenant(v any, variables ...string) any {
 	return v
 }
 
-// pathWithoutTenant is WithoutTenant for a path.
+// pathWithoutTenant is WithoutTenant for a string, which may be a path: "$_id", "$_id.part", "$$ROOT._id", "$$ROOT".
 func pathWithoutTenant(path string, variables []string) any {
+	// "" stands for a path of the document itself, which has no variable: "$_id".
 	for _, name := range append([]string{""}, variables...) {
 		of := name + "."
 		if name == "" {
@@ -79,8 +80,7 @@ func pathWithoutTenant(path string, variables []string) any {
 	return path
 }
 
-// Update takes the tenant off the _ids that the stages of an update read. The updated
-// document keeps its _id.
+// Update takes the tenant off the _ids that the stages of an update read. The updated document keeps its _id.
 func Update(stages mongo.Pipeline, variables ...string) mongo.Pipeline {
 	out := make(mongo.Pipeline, len(stages))
 	for i, stage := range stages {

@@ -1,24 +1,28 @@
-// Package keyed puts a tenant into the _ids of a command on a keyed collection, whose _ids are
-// made of keys, and takes the tenant off the _ids that expressions read. Under the tenant
-// {tenant: "a"} a document with the _id "lamp" is stored as
+// Package keyed puts a tenant into the _ids of a command on a keyed collection, whose _ids are made of keys, and takes
+// the tenant off the _ids that expressions read. Under the tenant {tenant: "a"} a document with the _id "lamp" is
+// stored as
 //
 //	{_id: {tenant: "a", of: "lamp"}, …}
 //
-// see [core.KeyID]. The commands and results of callers have the _id "lamp". So package model
-// passes a command's filter, sort, projection, update or document through a [Keyer] before it
-// sends the command:
+// see [core.KeyID]. The commands and results of callers have the _id "lamp". So package model passes a command's
+// filter, sort, projection, update or document through a [Keyer] before it sends the command:
 //
-//   - An equality or a list on _id gets the whole stored _id. A comparison is bounded by the
-//     type of its value, as a server does it for an _id that isn't a document. A pattern is
-//     compared with the _id's part [Part].
-//   - A path below _id becomes a path below [Part].
-//   - Expressions read _id as a [core.KeyPath], which is the _id without the tenant.
-//   - A new document must say its _id, because the server's own would carry no tenant.
+//		{_id: "lamp"}             {_id: {tenant: "a", of: "lamp"}}
+//		{_id: {$gt: "l"}}         {_id: {$gt: {tenant: "a", of: "l"}, $lt: {tenant: "a", of: after all strings}}}
+//		{_id: /^l/}               {"_id.of": /^l/}
+//		{"_id.part": 1}           {"_id.of.part": 1}
+//		{$expr: {$eq: ["$_id", "$b"]}}   the path becomes a [core.KeyPath], which is the _id without the tenant
 //
-// A Keyer for a second, inner tenant knows the outer tenant as Before: paths and expressions
-// are then as stored already, and only values get the tenant. Package model calls a Keyer for
-// each scope with a tenant (model/scope_keys.go), and the tests that run as a tenant call it for
-// their own commands.
+//	  - An equality or a list on _id gets the whole stored _id. A comparison is bounded by the type of its value, as a
+//	    server does it for an _id that isn't a document. A pattern is compared with the _id's part [Part].
+//	  - A path below _id becomes a path below [Part].
+//	  - A new document must say its _id, because the server's own would carry no tenant.
+//
+// A Keyer for a second, inner tenant knows the outer tenant as Before: paths and expressions are then as stored
+// already, and only values get the tenant. Package model calls a Keyer for each scope with a tenant
+// (model/scope_keys.go), and the tests that run as a tenant call it for their own commands.
+//
+// The functions never change the filters and documents that they get: they return copies.
 package keyed
 
 import (
@@ -35,17 +39,19 @@ import (
 )
 
 const (
-	Part  = "_id." + core.KeyOf // the part of a stored _id without the tenant
-	Below = Part + "."
+	Part  = "_id." + core.KeyOf // the path of the part of a stored _id without the tenant: _id.of
+	Below = Part + "."          // the beginning of the paths below it
 )
 
-// A Keyer puts a tenant into the _ids of a command on a keyed collection.
+// A Keyer puts a tenant into the _ids of a command on a keyed collection. Tenant has the tenant's fields, one or
+// several, as they are in the _id.
 type Keyer struct {
 	Tenant bson.D
 	Before bson.D // the tenant that an outer scope put into them: paths and expressions are as stored
 }
 
-// Filter puts the tenant into a filter's conditions on _id.
+// Filter puts the tenant into a filter's conditions on _id. It looks into $and, $or, $nor and $expr. Conditions on
+// other fields stay.
 func (k Keyer) Filter(filter bson.D) bson.D {
 	out := slices.Clone(filter)
 	for i, e := range filter {
@@ -73,7 +79,7 @@ func (k Keyer) Filter(filter bson.D) bson.D {
 	return out
 }
 
-// path returns a path as it is stored.
+// path returns a path as it is stored. With Before it is stored so already.
 func (k Keyer) path(path string) string {
 	if rest, ok := strings.CutPrefix(path, "_id."); ok && k.Before == nil {
 		return Below + rest
@@ -81,7 +87,8 @@ func (k Keyer) path(path string) string {
 	return path
 }
 
-// Paths returns the keys of a sort or an index as they are stored.
+// Paths returns the keys of a sort or an index as they are stored. The _id itself stays: stored _ids of one tenant have
+// the order of the _ids without the tenant.
 func (k Keyer) Paths(d bson.D) bson.D {
 	out := slices.Clone(d)
 	for i := range out {
@@ -104,7 +111,7 @@ func (k Keyer) Condition(v any) bson.E {
 		return bson.E{Key: Part, Value: v} // a regular expression
 	}
 	out := slices.Clone(d)
-	var first, last any
+	var first, last any // the values of $gt or $gte, and of $lt or $lte
 	for i, e := range d {
 		switch e.Key {
 		case "$eq", "$ne":
@@ -115,11 +122,12 @@ func (k Keyer) Condition(v any) bson.E {
 			out[i].Value, last = k.id(e.Value), e.Value
 		case "$in", "$nin":
 			list, ok := k.ids(e.Value)
-			if !ok {
+			if !ok { // a pattern in a list can only be compared with the part without the tenant
 				return bson.E{Key: Part, Value: v}
 			}
 			out[i].Value = list
 		case "$exists":
+		// $type, $regex and others are about the _id that the caller knows.
 		default:
 			return bson.E{Key: Part, Value: v}
 		}
@@ -127,30 +135,34 @@ func (k Keyer) Condition(v any) bson.E {
 	return bson.E{Key: "_id", Value: k.boundByType(out, first, last)}
 }
 
-// boundByType keeps a comparison within the type of its value, as a server does for an _id that
-// isn't a document. first and last are the values without the tenant, or nil.
+// boundByType keeps a comparison within the type of its value, as a server does for an _id that isn't a document.
+// Without the bound, {$gt: "l"} would also find the _ids of the next tenant. first and last are the values without the
+// tenant, or nil. Two bounds of different types match nothing.
 func (k Keyer) boundByType(d bson.D, first, last any) bson.D {
 	low, high := anyBounds(first), anyBounds(last)
 	switch {
+	// A second tenant's values are documents already, which the first Keyer has bounded.
 	case first == nil && last == nil || k.Before != nil:
 		return d
 	case last == nil:
 		return append(d, bson.E{Key: low.before, Value: k.id(low.after)})
 	case first == nil:
 		return append(d, bson.E{Key: "$gte", Value: k.id(high.first)})
+	// No value is both above a string and below a number, say.
 	case low.typed && high.typed && !bsondoc.SameValue(low.first, high.first):
 		return append(d, bson.E{Key: "$in", Value: bson.A{}})
 	}
 	return d
 }
 
-// keyBounds are the bounds of a type of values.
+// keyBounds are the bounds of a type of values: first is the least value of the type, after what all of them are below.
 type keyBounds struct {
 	first, after any
-	before       string // the operator that excludes after
-	typed        bool
+	before       string // the operator that compares with after: $lt, or $lte for all values
+	typed        bool   // the bounds are those of a type
 }
 
+// anyBounds returns the bounds of a value's type, or those of all values if the type has none.
 func anyBounds(v any) keyBounds {
 	if id, ok := v.(core.KeyID); ok {
 		v = id.Of()
@@ -163,8 +175,8 @@ func anyBounds(v any) keyBounds {
 	return keyBounds{bson.MinKey{}, bson.MaxKey{}, "$lte", false}
 }
 
-// convertComparison returns the condition on _id that is the same as an expression which compares the
-// _id with a constant. The index on _id serves it.
+// convertComparison returns the condition on _id that is the same as an expression which compares the _id with a
+// constant: {$gt: ["$_id", {$literal: x}]}. The index on _id serves it. Package model pages by such expressions.
 func (k Keyer) convertComparison(expr any) (bson.D, bool) {
 	d, ok := expr.(bson.D)
 	if !ok || len(d) != 1 || d[0].Key != "$gt" || k.Before != nil {
@@ -182,7 +194,7 @@ func (k Keyer) convertComparison(expr any) (bson.D, bool) {
 	return bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}, {Key: "$lte", Value: last}}}}, true
 }
 
-// asOperators returns a condition of bsondoc.Operators as a document.
+// asOperators returns a condition of operators, such as {$gt: 1}, as a document. false means a value or a pattern.
 func asOperators(v any) (bson.D, bool) {
 	switch v.(type) {
 	case core.KeyID:
@@ -194,9 +206,11 @@ func asOperators(v any) (bson.D, bool) {
 	return nil, false
 }
 
+// id returns the stored _id of a value.
 func (k Keyer) id(v any) any { return core.NewKeyID(v, k.Tenant) }
 
-// ids is id for each value of a list. It returns false for a list with a pattern.
+// ids is id for each value of a list, which may be encoded or of any Go type. It returns false for a list with a
+// pattern.
 func (k Keyer) ids(list any) (any, bool) {
 	var values []any
 	switch list := list.(type) {
@@ -228,7 +242,8 @@ func (k Keyer) ids(list any) (any, bool) {
 	return out, true
 }
 
-// Model puts the tenant into the _ids of a write's model.
+// Model puts the tenant into the _ids of a write's model. collection is its name, for errors. A filter that is no
+// document is left as it is: package model refuses it later.
 func (k Keyer) Model(collection string, model mongo.WriteModel) (out mongo.WriteModel, err error) {
 	// The filters of write models can be bson.D or bson.Raw.
 	filter := func(f any) any {
@@ -282,7 +297,7 @@ func (k Keyer) Model(collection string, model mongo.WriteModel) (out mongo.Write
 	return out, err
 }
 
-// document puts the tenant into the _id of a document. If needed, the _id must exist.
+// document puts the tenant into the _id of a document. If needed is true, the document must have an _id.
 func (k Keyer) document(collection string, doc any, needed bool) (any, error) {
 	if core.IsNilDocument(doc) {
 		return doc, nil // refused later
@@ -291,6 +306,7 @@ func (k Keyer) document(collection string, doc any, needed bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A document without an _id is as it is, if an upsert's filter gives the _id or a replacement keeps the stored one.
 	id := raw.Lookup("_id")
 	switch {
 	case id.Type == 0 && needed:
@@ -298,22 +314,24 @@ func (k Keyer) document(collection string, doc any, needed bool) (any, error) {
 	case id.Type == 0:
 		return raw, nil
 	}
+	// An outer scope may have put its tenant into the _id. The new _id has both.
 	if own, ok := core.SplitKeyID(id, k.Before); ok {
 		id = own
 	}
 	return core.WithKeyID(raw, core.NewKeyID(core.NewKeyID(id, k.Before), k.Tenant))
 }
 
-// errNoKey is the error of a write that lets the server make the _id, which would not carry
-// the tenant.
+// errNoKey is the error of a write that lets the server make the _id, which would not carry the tenant.
 func errNoKey(collection string) error {
 	return core.ValueError(collection, "_id", nil,
 		"is missing: a new document's _id carries the tenant, so the write must say it")
 }
 
+// upserts reports whether a write's option Upsert is true.
 func upserts(upsert *bool) bool { return upsert != nil && *upsert }
 
-// hasEqualID reports whether a filter gives an upsert's new document its _id.
+// hasEqualID reports whether a filter gives an upsert's new document its _id, by an equality that the server copies
+// into the document.
 func hasEqualID(filter any) bool {
 	d, ok := bsondoc.Document(filter)
 	if !ok {
@@ -323,11 +341,12 @@ func hasEqualID(filter any) bool {
 	return pinned
 }
 
-// CheckUpsertID refuses an upsert without the _id of the new document.
+// CheckUpsertID refuses an upsert that doesn't say the _id of the new document, by its filter or by $setOnInsert.
 func CheckUpsertID(collection string, filter, update any, upsert bool) error {
 	if !upsert || core.IsNilDocument(filter) || hasEqualID(filter) {
 		return nil
 	}
+	// A pipeline can't be searched for it, so it needs the filter.
 	ops, _ := update.(bson.D)
 	for _, op := range ops {
 		if fields, ok := bsondoc.Document(op.Value); ok && op.Key == "$setOnInsert" && bsondoc.HasKey(fields, "_id") {
@@ -337,8 +356,8 @@ func CheckUpsertID(collection string, filter, update any, upsert bool) error {
 	return errNoKey(collection)
 }
 
-// Update puts the tenant into the _id that an upsert stores, and takes it off the _ids
-// that an update's expressions read.
+// Update puts the tenant into the _id that an upsert stores, and takes it off the _ids that an update's expressions
+// read. Operators only set an _id by $set and $setOnInsert.
 func (k Keyer) Update(update any) any {
 	switch u := update.(type) {
 	case bson.Raw:
