@@ -47,6 +47,7 @@ var finishedCores = []string{
 	"internal/keyed",
 	"internal/mongosh",
 	"internal/rawdoc",
+	"internal/runctx",
 	"internal/tenancy",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",

@@ -62,7 +62,7 @@ func (a *Action) BegunWith(token bson.ObjectID) bson.Raw {
 
 // WithToken returns the context of a request with a token.
 func WithToken(ctx context.Context, token bson.ObjectID) context.Context {
-	return with(ctx, tokenKey{}, &clientToken{token: token, begun: map[string][]any{}})
+	return addValue(ctx, tokenKey{}, &clientToken{token: token, begun: map[string][]any{}})
 }
 
 // BeginAction returns the context of an action, with a token of its own. The value is what the caller runs: if it runs
@@ -78,7 +78,7 @@ func BeginAction(ctx context.Context, name string, value any) context.Context {
 	if named {
 		token = DeriveToken(c.token, fmt.Sprint(c.number(name, value), " ", name))
 	}
-	return with(ctx, actionKey{}, &Action{
+	return addValue(ctx, actionKey{}, &Action{
 		value: value, token: token, named: named, time: time.Now(), began: map[bson.ObjectID]bson.Raw{},
 	})
 }

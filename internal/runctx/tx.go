@@ -7,17 +7,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// A Tx is what is known of a transaction that package model runs.
+// A Tx is what is known of a transaction that package model runs. Everything that runs in the transaction shares it.
 type Tx struct {
 	// Together says that the server takes the writes of several collections in one command.
 	Together bool
 
-	// Spoiled is the error of a plan that ended after steps that come later in it were written. The transaction can't be
-	// kept.
+	// Spoiled is the error of a plan that ended after steps that come later in it were written. The transaction can't
+	// be kept.
 	Spoiled error
 
-	// Again says that the transaction has to be run again, in a surer way: by reads before writes if something was hoped
-	// for, else with each command waited for before the next is sent.
+	// Again says that the transaction has to be run again, in a surer way: by reads before writes if something was
+	// hoped for, else with each command waited for before the next is sent.
 	Again bool
 
 	// Hoped says that something was written without the reads that say whether it is right: see [Hope].
@@ -26,14 +26,15 @@ type Tx struct {
 	// Sure says that nothing may be hoped for.
 	Sure bool
 
-	// Alone says that one change began the transaction, and that nothing else runs in it. So the change may write before
-	// it reads.
+	// Alone says that one change began the transaction, and that nothing else runs in it. So the change may write
+	// before it reads.
 	Alone bool
 
 	// ReadFirst says that the change must read before it writes.
 	ReadFirst bool
 
-	// Between, if it is not nil, has to run before the transaction is run again: it waits for a lease that another holds.
+	// Between, if it is not nil, has to run before the transaction is run again: it waits for a lease that another
+	// holds.
 	Between func(context.Context) error
 	// Waited is when it first had to wait.
 	Waited time.Time
@@ -81,10 +82,10 @@ type firstKey struct{}
 
 // First marks the context of a change's attempt: whether it is the first one.
 func First(ctx context.Context, first bool) context.Context {
-	if first == marked(ctx, firstKey{}) {
+	if first == isMarked(ctx, firstKey{}) {
 		return ctx
 	}
-	return with(ctx, firstKey{}, first)
+	return addValue(ctx, firstKey{}, first)
 }
 
 // HopeFirst is [Hope] for changes that run outside transactions too: there it reports whether this is the first attempt
@@ -98,4 +99,4 @@ func HopeFirst(ctx context.Context) bool {
 }
 
 // IsFirst reports whether the context is that of a change's first attempt.
-func IsFirst(ctx context.Context) bool { return marked(ctx, firstKey{}) }
+func IsFirst(ctx context.Context) bool { return isMarked(ctx, firstKey{}) }
