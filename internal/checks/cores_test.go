@@ -49,6 +49,7 @@ var finishedCores = []string{
 	"internal/rawdoc",
 	"internal/runctx",
 	"internal/tenancy",
+	"internal/testserver",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",

@@ -94,12 +94,13 @@ func Clip(body bson.Raw) bson.Raw {
 		case v.Type == bson.TypeArray:
 			b.AppendArray(e.Key(), clipArray(v))
 		default:
-			b.AppendString(e.Key(), clipped(len(v.Value)))
+			b.AppendString(e.Key(), describeClipped(len(v.Value)))
 		}
 	}
 	return bson.Raw(b.Build())
 }
 
+// clipArray returns the first elements of an array, and how many more there are.
 func clipArray(v bson.RawValue) bsoncore.Array {
 	array, _ := v.ArrayOK()
 	values, _ := array.Values()
@@ -114,7 +115,8 @@ func clipArray(v bson.RawValue) bsoncore.Array {
 	return b.Build()
 }
 
-func clipped(n int) string { return fmt.Sprintf("… %d bytes", n) }
+// describeClipped returns the text in place of a value of n bytes.
+func describeClipped(n int) string { return fmt.Sprintf("… %d bytes", n) }
 
 var statementsFields = map[string]string{
 	"insert": "documents", "update": "updates", "delete": "deletes", "bulkWrite": "ops",

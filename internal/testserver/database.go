@@ -48,7 +48,8 @@ func CheckReplicated(ctx context.Context, db *mongo.Database) error {
 		SetName string `bson:"setName"`
 		Msg     string `bson:"msg"`
 	}
-	if err := db.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
+	admin := db.Client().Database("admin")
+	if err := admin.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello); err != nil {
 		return err
 	}
 	if hello.SetName == "" && hello.Msg != "isdbgrid" {

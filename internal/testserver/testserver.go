@@ -1,7 +1,23 @@
-// Package testserver is what package mongotest shows of its servers, clients and connections
-// to package modeltest, but not to programs. mongotest implements the interfaces. Tests of a
-// model need more than mongotest exports: several clients of one server, a copy of a
+// Package testserver is what package mongotest shows of its servers, clients and connections to package modeltest, but
+// not to programs. Tests of a model need more than mongotest exports: several clients of one server, a copy of a
 // server's contents, and steps of their own for a command that a client sends.
+//
+// mongotest implements the interfaces and registers its servers. modeltest finds the server of a client that a test has
+// from mongotest ([Find]), and goes on with it.
+//
+// # Words
+//
+//   - A [Server] is the embedded engine, or a real server of the tests.
+//   - A [Layer] is between a client and its server. Its dialer makes the connections, so it sees all commands.
+//   - An [Exchange] is one command that a layer holds: it may send it, answer by itself, or let the client die.
+//   - A [Companion] takes part in all commands of a server in memory. With DOCMODEL_TENANT the other tenant is one.
+//
+// # Files
+//
+// command.go reads commands: their collection, their statements, whether they are in a transaction. It also cuts large
+// commands for reports ([Clip]). database.go reads a whole collection, and checks that a server is replicated.
+//
+// Neither package is imported by the library's own code: internal/checks holds that.
 package testserver
 
 import (
