@@ -1,9 +1,25 @@
-// Package order parses MongoDB sort documents and compares documents by them.
+// Package order parses MongoDB sort documents and compares documents by them. The manual's page on sort decides
+// (https://www.mongodb.com/docs/manual/reference/method/cursor.sort/).
 //
-// The manual's page on sort decides
-// (https://www.mongodb.com/docs/manual/reference/method/cursor.sort/): an
-// array sorts by its least element ascending and its greatest descending, a
-// missing field as null, an empty array before null.
+// The engine sorts by it: find, $sort, $push, $sortArray and the accumulators such as $top. Package relate reads by it
+// how a join sorts. So both have the same order.
+//
+// # What a document sorts by
+//
+// A sort {a: 1, "b.c": -1} has two keys. A document sorts by one value for each key:
+//
+//	{a: [3, 1], b: {c: 5}}   1, 5       an array counts as its least element, or its greatest if the key is descending
+//	{a: [], b: [{c: 7}]}     undefined, 7    an empty array is before null
+//	{}                       null, null      a missing field counts as null
+//
+// # How to sort
+//
+//   - [Sort.Compare] compares two documents.
+//   - [Sort.Key] and [Sort.CompareKeys] compute the values of each document once, which is faster for many documents.
+//   - [Sort.CompareElements] is for the elements of an array, in which an array is a whole value.
+//   - [Sort.As] makes a sort under a collation: strings become the collation's keys.
+//
+// A stable sort keeps the order of documents that compare as equal. An empty sort compares all as equal.
 package order
 
 import (
@@ -19,6 +35,7 @@ import (
 // Sort is a parsed sort document. It is immutable and safe for concurrent use.
 type Sort struct{ keys []key }
 
+// key is one field of a sort.
 type key struct {
 	score bool // the text score, the greatest first
 	name  string
@@ -31,7 +48,8 @@ type key struct {
 // compares all documents as equal. {$meta: …} is refused.
 func Parse(spec bson.D) (*Sort, error) { return ParseScored(spec, false) }
 
-// ParseScored is Parse for documents that may have a score in a text search, by which {$meta: "textScore"} sorts.
+// ParseScored is Parse. If scored is true, documents have a score in a text search, by which {$meta: "textScore"}
+// sorts. Otherwise $meta is refused.
 func ParseScored(spec bson.D, scored bool) (*Sort, error) {
 	s := &Sort{keys: make([]key, 0, len(spec))}
 	for i, f := range spec {
@@ -66,6 +84,7 @@ func ParseScored(spec bson.D, scored bool) (*Sort, error) {
 	return s, nil
 }
 
+// checkMeta checks what a {$meta: …} sorts by.
 func checkMeta(what any, scored bool) error {
 	switch {
 	case what != "textScore":
@@ -90,11 +109,12 @@ func (s *Sort) ScoredKey(doc bson.D, score float64) bson.A {
 			out[i] = -score
 			continue
 		}
-		out[i] = s.keys[i].of(doc)
+		out[i] = s.keys[i].readDocument(doc)
 	}
 	return out
 }
 
+// checkName refuses a path that isn't one of a field.
 func checkName(name string) error {
 	for part := range strings.SplitSeq(name, ".") {
 		switch {
@@ -103,7 +123,8 @@ func checkName(name string) error {
 		case part == "":
 			return mongoerr.New(15998, "FieldPath field names may not be empty strings.")
 		case strings.HasPrefix(part, "$"):
-			return mongoerr.New(16410, "FieldPath field names may not start with '$'. Consider using $getField or $setField.")
+			return mongoerr.New(16410,
+				"FieldPath field names may not start with '$'. Consider using $getField or $setField.")
 		}
 	}
 	return nil
@@ -127,7 +148,7 @@ func (s *Sort) IsEmpty() bool { return s == nil || len(s.keys) == 0 }
 func (s *Sort) Compare(a, b bson.D) int {
 	for i := range s.keys {
 		k := &s.keys[i]
-		if c := k.compare(k.of(a), k.of(b)); c != 0 {
+		if c := k.compare(k.readDocument(a), k.readDocument(b)); c != 0 {
 			return c
 		}
 	}
@@ -139,16 +160,16 @@ func (s *Sort) Compare(a, b bson.D) int {
 func (s *Sort) CompareElements(a, b any) int {
 	for i := range s.keys {
 		k := &s.keys[i]
-		if c := k.compare(k.at(a), k.at(b)); c != 0 {
+		if c := k.compare(k.readElement(a), k.readElement(b)); c != 0 {
 			return c
 		}
 	}
 	return 0
 }
 
-// at returns the value at the key's path in an element, null where there is none. A number in the path is a position in
-// an array.
-func (k *key) at(v any) any {
+// readElement returns the value at the key's path in an element, null where there is none. A number in the path is a
+// position in an array.
+func (k *key) readElement(v any) any {
 	if _, isDoc := v.(bson.D); !isDoc {
 		return nil
 	}
@@ -165,7 +186,7 @@ func (k *key) at(v any) any {
 			return nil
 		}
 	}
-	return k.compared(v)
+	return k.convertValue(v)
 }
 
 // Key returns the values that doc sorts by, one for each key, for CompareKeys:
@@ -173,7 +194,7 @@ func (k *key) at(v any) any {
 func (s *Sort) Key(doc bson.D) bson.A {
 	out := make(bson.A, len(s.keys))
 	for i := range s.keys {
-		out[i] = s.keys[i].of(doc)
+		out[i] = s.keys[i].readDocument(doc)
 	}
 	return out
 }
@@ -188,6 +209,7 @@ func (s *Sort) CompareKeys(a, b bson.A) int {
 	return 0
 }
 
+// compare compares two values in the key's direction.
 func (k *key) compare(a, b any) int {
 	c := bsonval.Compare(a, b)
 	if k.desc {
@@ -196,17 +218,18 @@ func (k *key) compare(a, b any) int {
 	return c
 }
 
-// of returns the value that the document sorts by.
-func (k *key) of(d bson.D) any {
+// readDocument returns the value by which the document sorts: of several values, as in an array, the one that is first
+// in the key's direction.
+func (k *key) readDocument(d bson.D) any {
 	if len(k.path) == 1 {
 		v, _ := bsonval.Get(d, k.path[0].Name)
 		if _, isArray := v.(bson.A); !isArray {
-			return k.compared(v)
+			return k.convertValue(v)
 		}
 	}
 	best, found := any(nil), false
 	Keys(d, k.path, func(v any) {
-		v = k.compared(v)
+		v = k.convertValue(v)
 		if !found || k.compare(v, best) < 0 {
 			best, found = v, true
 		}
@@ -214,8 +237,8 @@ func (k *key) of(d bson.D) any {
 	return best
 }
 
-// compared returns what is compared in the place of a value.
-func (k *key) compared(v any) any {
+// convertValue returns what is compared in the place of a value: null if it is missing, a collation's key.
+func (k *key) convertValue(v any) any {
 	switch {
 	case bsonval.IsMissing(v):
 		return nil
@@ -230,10 +253,11 @@ func (k *key) compared(v any) any {
 // where the path leads nowhere. At least one.
 func Keys(d bson.D, path bsonval.Path, f func(v any)) {
 	v, _ := bsonval.Get(d, path[0].Name)
-	keysBelow(v, path[1:], f)
+	callBelow(v, path[1:], f)
 }
 
-func keysBelow(v any, rest bsonval.Path, f func(v any)) {
+// callBelow is Keys for a value and the rest of the path below it.
+func callBelow(v any, rest bsonval.Path, f func(v any)) {
 	a, isArray := v.(bson.A)
 	switch {
 	case isArray && len(a) == 0 && len(rest) == 0:
@@ -247,7 +271,7 @@ func keysBelow(v any, rest bsonval.Path, f func(v any)) {
 	case isArray:
 		if i := rest[0].Index; i >= 0 && !anyHas(a, rest[0].Name) {
 			if i < len(a) {
-				keysBelow(a[i], rest[1:], f)
+				callBelow(a[i], rest[1:], f)
 			} else {
 				f(nil)
 			}
