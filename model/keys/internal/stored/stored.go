@@ -1,4 +1,25 @@
-// Package stored makes documents as a collection stores them, under an _id that is made for them.
+// Package stored makes documents as a collection stores them, under an _id that is made for them. The cores of package
+// model/keys write by it: sequence gives a document the next number of a counter, composite an _id of several of its
+// fields.
+//
+//	Document(docs, Order{ID: x, Name: "a"})   →   {_id: x, name: "a", v: 2}
+//	UnderKey(that, int64(17))                 →   {_id: 17, name: "a", v: 2}
+//
+// # How a document is written under a key
+//
+//  1. [Document] encodes the caller's Go value as its collection does, with the version that the collection's schema
+//     adds. The value may have an _id, such as the zero value of its Go field.
+//  2. The core computes the _id: it reserves a number, or takes it from the document's fields.
+//  3. [UnderKey] puts the _id in place of the document's own. It is the first field, as a server stores it.
+//
+// The result is what the core inserts. The job of composite, which looks for documents under a wrong _id, calls
+// UnderKey with nil for a stored document, and computes the _id again. Package model/keys samples documents for the
+// choice of a shard key by Document alone.
+//
+// Nothing here sends a command, and no value that is passed in changes.
+//
+// Errors are those of encoding, and of a value that isn't a document. A caller adds the
+// collection and the operation to the error.
 package stored
 
 import (
@@ -8,7 +29,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Document is a document as a collection stores it.
+// Document returns a Go value as its collection stores it.
 func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	v, err := docs.Raw(doc)
 	if err != nil {
@@ -21,7 +42,7 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	return docs.Stamped(held)
 }
 
-// UnderKey is a stored document with an _id, in the place of its own.
+// UnderKey returns a stored document with the _id id in place of its own.
 func UnderKey(doc bson.Raw, id any) (bson.Raw, error) {
 	elements, err := doc.Elements()
 	if err != nil {
