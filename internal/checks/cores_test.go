@@ -51,6 +51,7 @@ var finishedCores = []string{
 	"internal/runctx",
 	"internal/tenancy",
 	"internal/testserver",
+	"internal/verify",
 	"model/keys/internal/stored",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",

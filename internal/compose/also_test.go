@@ -83,7 +83,7 @@ func (p *pair) join(t *testing.T, a, b operation) error {
 		_, err := nothing.Also(a.action, b.action).Run(ctx, db)
 		return err
 	}}
-	o := p.ready.Joined(t, p.a.runs(a), p.b.runs(b), both)
+	o := p.ready.RunJoined(t, p.a.runs(a), p.b.runs(b), both)
 	past := false // one of them leaves findings by itself, or would if nothing were in its way
 	for _, op := range []verify.Operation{
 		p.a.runs(a), p.b.runs(b), p.a.runs(named(p.opsA, a.like)), p.b.runs(named(p.opsB, b.like)),

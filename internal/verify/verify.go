@@ -1,6 +1,25 @@
-// Package verify lets tests of this module run two operations as modeltest.Verify does, and judge by themselves what
-// they leave: operations of techniques that know nothing of each other may leave something for the audit. Package
-// modeltest sets New.
+// Package verify lets tests of this module run operations as modeltest.Verify does, and judge by themselves what they
+// leave. modeltest.Verify is for a program's model: it fails a test if the audit finds something. internal/compose
+// tests two techniques that know nothing of each other, which may leave something for the audit, and writes the results
+// into PAIRS.md.
+//
+// # How a test runs two operations
+//
+//  1. [New] prepares a [Case]: a model, what is stored, how its program runs changes. The result is a [Way].
+//  2. [Way.Alone] runs one operation. [Way.Meet] runs two, one after the other and at the same time: one of them
+//     before, within or after each write of the other. [Way.Live] does it with a whole life of a document.
+//  3. Each run begins with the stored documents anew, and ends with an [Outcome]: the operations' errors, what the
+//     checks find, and what the audit's job leaves of that.
+//  4. The test says which outcomes are right. An operation may fail, or wait and succeed. What it left must be what one
+//     of the orders in turn leaves, apart from findings that the audit's job repairs.
+//
+// # Words
+//
+//   - A cut ends an operation in the middle, as a crash does.
+//   - A finding is a document that breaks a rule of a check (model.Finding).
+//   - The other tenant has equal documents in the same collections, if the case has a scope.
+//
+// Package modeltest implements Way and sets New, because internal/compose can't call its unexported code.
 package verify
 
 import (
@@ -18,11 +37,11 @@ type Case struct {
 	Scope *model.Scope // nil for none
 	Tx    bool         // with model.WithTransactions
 
-	// Seed stores documents, by the driver alone. The audit's job derives from them what the techniques keep, before there
-	// are indexes.
+	// Seed stores documents, by the driver alone. The audit's job derives from them what the techniques keep, before
+	// there are indexes.
 	Seed func(ctx context.Context, db *mongo.Database) error
 
-	Ignore map[string]string // as of modeltest.VerifyCase
+	Ignore map[string]string // as in modeltest.VerifyCase
 }
 
 // An Operation is one of modeltest.Verify.
@@ -65,20 +84,21 @@ type Way interface {
 	Alone(t *testing.T, o Operation) Outcome
 
 	// Meet runs two operations alone, one after the other, and at the same time: one of them at once, before, within or
-	// after the writes of the other. In a subtest "server" of mongotest.Each, the server runs one of these orders, and the
-	// engine the rest.
+	// after the writes of the other. In a subtest "server" of mongotest.Each, the server runs one of these orders, and
+	// the engine the rest.
 	Meet(t *testing.T, a, b Operation) Meeting
 
 	// Live runs an operation, and a whole life of the documents that it writes, which other clients run by several
-	// operations: one after the other, and at the same time: the life at once, before, within or after the commands of the
-	// operation, and the reverse.
+	// operations: one after the other, and at the same time: the life at once, before, within or after the commands of
+	// the operation, and the reverse.
 	Live(t *testing.T, o Operation, life []Operation) Lifetime
 
-	// Joined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents differ
-	// from those after A and then B, and B and then A; after an error, from those before. If each order in turn returns an
-	// error, both may do what neither order can. Again is set if both, run three times or after a cut, don't have the
-	// effect of one run. Operations that alone don't have this effect are run again only if the cut left nothing.
-	Joined(t *testing.T, a, b, both Operation) Outcome
+	// RunJoined runs both, which joins two operations in one transaction. Odd of the outcome says how the documents
+	// differ from those after A and then B, and B and then A; after an error, from those before. If each order in turn
+	// returns an error, both may do what neither order can. Again is set if both, run three times or after a cut, don't
+	// have the effect of one run. Operations that alone don't have this effect are run again only if the cut left
+	// nothing.
+	RunJoined(t *testing.T, a, b, both Operation) Outcome
 }
 
 // New prepares a case, on the engine.

@@ -71,7 +71,7 @@ func (w two) Meet(t *testing.T, a, b verify.Operation) (m verify.Meeting) {
 	return m
 }
 
-func (w two) Joined(t *testing.T, a, b, both verify.Operation) verify.Outcome {
+func (w two) RunJoined(t *testing.T, a, b, both verify.Operation) verify.Outcome {
 	opA, opB := VerifyOperation{Name: a.Name, Run: a.Run}, VerifyOperation{Name: b.Name, Run: b.Run}
 	aloneA, aloneB := w.w.ran(t, opA), w.w.ran(t, opB)
 	opBoth := VerifyOperation{Name: both.Name, Run: both.Run}
