@@ -1,6 +1,7 @@
 package mongoerr
 
-// The codes that have a name.
+// The codes that have a name, in the order of the numbers. Which of them an operation gives is said where it is used. A
+// new code needs its name in names too. Some are only given by real servers: tests and the driver's retries know them.
 const (
 	InternalError                            int32 = 1
 	BadValue                                 int32 = 2
@@ -135,6 +136,8 @@ const (
 	IDLUnknownField                          int32 = 40415
 )
 
+// names are the names of the codes, as servers send them in codeName. Apart from InvalidIdField they are those of the
+// constants.
 var names = map[int32]string{
 	InternalError:                            "InternalError",
 	BadValue:                                 "BadValue",

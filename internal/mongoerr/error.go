@@ -1,9 +1,24 @@
-// Package mongoerr is the one error type that the embedded engine answers
-// with: a code, its name, a message and labels, as a MongoDB server sends them.
+// Package mongoerr is a MongoDB server's error: a code, its name, a message, labels and further fields. The embedded
+// engine answers with it, and tests compare the codes. An error as a client gets it:
+//
+//	{ok: 0, code: 11000, codeName: "DuplicateKey", errmsg: "E11000 duplicate key …", keyPattern: {…}, keyValue: {…},
+//	 errorLabels: ["TransientTransactionError"]}
 //
 // MongoDB's list of error codes decides the codes and their names
-// (https://www.mongodb.com/docs/manual/reference/error-codes/). A code that has
-// no name of its own is called Location followed by the number.
+// (https://www.mongodb.com/docs/manual/reference/error-codes/). A code without a name is called Location and the
+// number, such as Location16410. codes.go has the codes that have a name and are used, as constants of that name.
+//
+// # From a place in the engine to the client
+//
+//  1. Code that refuses something returns [New] with the code and MongoDB's text. It writes the number itself if the
+//     code has no name.
+//  2. Code on the way up may put a text in front ([Error.Prefix]), or add labels and fields. Each returns a copy.
+//  3. The engine makes the reply of what [Convert] returns. An error that isn't an Error becomes an InternalError,
+//     which is a bug of the engine.
+//
+// An Error may be wrapped. Tests and callers ask by [CodeOf], never by the text.
+//
+// This package is for code that acts as a server. Code that asks a server uses the driver's errors.
 package mongoerr
 
 import (
@@ -15,7 +30,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Error is a server's answer to a command or a write that failed.
+// Error is a server's answer to a command or a write that failed. Errors are shared between goroutines once they are
+// returned, so only the code that made one may set its fields.
 type Error struct {
 	Code    int32
 	Name    string   // codeName
@@ -24,7 +40,8 @@ type Error struct {
 	Extra   bson.D   // further fields beside code and errmsg, such as keyPattern; nil means none
 }
 
-// New returns an error of that code, with the code's name and the formatted message.
+// New returns an error of that code, with the code's name and the formatted message. Without arguments the format is
+// the message, so it may have any %.
 func New(code int32, format string, args ...any) *Error {
 	message := format
 	if len(args) > 0 {
@@ -36,33 +53,33 @@ func New(code int32, format string, args ...any) *Error {
 // Error returns the message after the code's name, as a shell prints it.
 func (e *Error) Error() string { return e.Name + ": " + e.Message }
 
-// WithLabels returns a copy that carries the labels too.
+// WithLabels returns a copy that has these labels too.
 func (e *Error) WithLabels(labels ...string) *Error {
 	next := *e
 	next.Labels = append(slices.Clone(e.Labels), labels...)
 	return &next
 }
 
-// WithExtra returns a copy that carries the fields too.
+// WithExtra returns a copy that has these fields too.
 func (e *Error) WithExtra(extra ...bson.E) *Error {
 	next := *e
 	next.Extra = append(slices.Clone(e.Extra), extra...)
 	return &next
 }
 
-// Prefix returns a copy whose message begins with the prefix.
+// Prefix returns a copy whose message begins with the prefix. MongoDB writes "… :: caused by :: " so.
 func (e *Error) Prefix(format string, args ...any) *Error {
 	next := *e
 	next.Message = fmt.Sprintf(format, args...) + e.Message
 	return &next
 }
 
-// HasLabel reports whether the error carries the label.
+// HasLabel reports whether the error has the label.
 func (e *Error) HasLabel(label string) bool { return slices.Contains(e.Labels, label) }
 
-// From returns err as an *Error: itself when it is or wraps one, else one of
-// code InternalError with its text. From(nil) is nil.
-func From(err error) *Error {
+// Convert returns err as an *Error: itself if it is or wraps an Error, else an InternalError with its text.
+// Convert(nil) is nil.
+func Convert(err error) *Error {
 	if err == nil {
 		return nil
 	}
@@ -73,12 +90,12 @@ func From(err error) *Error {
 	return New(InternalError, "%s", err.Error())
 }
 
-// CodeOf returns the code that err carries, 0 for nil.
+// CodeOf returns the code of an error, 0 for nil, and that of InternalError for an error without a code.
 func CodeOf(err error) int32 {
 	if err == nil {
 		return 0
 	}
-	return From(err).Code
+	return Convert(err).Code
 }
 
 // CodeName returns the name of a code.

@@ -38,7 +38,7 @@ func TestFrom(t *testing.T) {
 			t.Errorf("%s: got %d, want %d", c.reason, got, c.code)
 		}
 	}
-	if From(nil) != nil {
+	if Convert(nil) != nil {
 		t.Error("From(nil) isn't nil")
 	}
 }

@@ -135,7 +135,7 @@ func (b *bulk) run(i int, op bson.D) error {
 			return err
 		}
 		if err != nil {
-			b.noteFailure(i, kind, mongoerr.From(err))
+			b.noteFailure(i, kind, mongoerr.Convert(err))
 			return nil
 		}
 		b.request.remember(b.statementID(i), o)

@@ -141,7 +141,7 @@ func (c *conn) answer(m wire.Message) error {
 
 // makeErrorReply is the reply of a command that failed.
 func makeErrorReply(err error) bson.D {
-	e := mongoerr.From(err)
+	e := mongoerr.Convert(err)
 	reply := bson.D{
 		{Key: "ok", Value: 0.0},
 		{Key: "errmsg", Value: e.Message},

@@ -145,7 +145,7 @@ func (r *request) execute() (reply, error) {
 		r.engine.sweepDue(r.ctx, r.engine.now())
 	}
 	if err := r.openSnapshot(); err != nil {
-		return nil, r.addLabels(mongoerr.From(err))
+		return nil, r.addLabels(mongoerr.Convert(err))
 	}
 	rep, err := r.runRouted()
 	if r.txn != nil && (err != nil || r.partial) {

@@ -65,7 +65,7 @@ func (st *statements) noteResult(i int, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := mongoerr.From(err)
+	e := mongoerr.Convert(err)
 	if e.Code == mongoerr.WriteConflict || e.Code == mongoerr.NoSuchTransaction || interrupt.Ends(e.Code) {
 		return err
 	}

@@ -63,7 +63,7 @@ func parseConvert(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		out, err := convert(v, t)
-		if err != nil && mongoerr.From(err).Code == mongoerr.ConversionFailure && parts["onError"] != nil {
+		if err != nil && mongoerr.Convert(err).Code == mongoerr.ConversionFailure && parts["onError"] != nil {
 			return parts["onError"].Eval(c)
 		}
 		return out, err

@@ -55,7 +55,7 @@ func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
 		} else {
 			v, err = dates.Parse(text, loc)
 		}
-		if err != nil && mongoerr.From(err).Code == mongoerr.ConversionFailure && parts["onError"] != nil {
+		if err != nil && mongoerr.Convert(err).Code == mongoerr.ConversionFailure && parts["onError"] != nil {
 			return parts["onError"].Eval(c)
 		}
 		return v, err

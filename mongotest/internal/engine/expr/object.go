@@ -32,7 +32,7 @@ func arrayToObject(args []any) (any, error) {
 	for i, item := range a {
 		k, v, err := readPair(item, a[0])
 		if err != nil {
-			return nil, mongoerr.From(err).Prefix("element %d: ", i)
+			return nil, mongoerr.Convert(err).Prefix("element %d: ", i)
 		}
 		if strings.IndexByte(k, 0) >= 0 {
 			return nil, mongoerr.New(4940400, "Key field cannot contain an embedded null byte")

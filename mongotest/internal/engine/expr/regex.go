@@ -103,7 +103,7 @@ func compileParts(name string, source, options any) (pcre.Regexp, error) {
 	}
 	re, err := pcre.Compile(text, flags)
 	if err != nil {
-		return nil, mongoerr.New(51111, "Invalid Regex in %s: %s", name, mongoerr.From(err).Message)
+		return nil, mongoerr.New(51111, "Invalid Regex in %s: %s", name, mongoerr.Convert(err).Message)
 	}
 	return re, nil
 }

@@ -56,7 +56,7 @@ func ReadValidation(a *args.Reader, by *collation.Collator) (Validation, error) 
 	}
 	var err error
 	if v.matcher, err = query.Parse(v.validator, query.Options{Stored: true, Collation: by}); err != nil {
-		err = mongoerr.From(err).Prefix("Parsing of collection validator failed :: caused by :: ")
+		err = mongoerr.Convert(err).Prefix("Parsing of collection validator failed :: caused by :: ")
 	}
 	return v, err
 }

@@ -60,7 +60,7 @@ func Compile(pattern, options string) (Regexp, error) {
 	switch {
 	case err == nil:
 		return linear{fast}, nil
-	case mongoerr.From(err).Code != invalid:
+	case mongoerr.Convert(err).Code != invalid:
 		return nil, err
 	}
 	return recent.compile(pattern, options)

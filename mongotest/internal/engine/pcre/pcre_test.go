@@ -137,11 +137,11 @@ func TestRefused(t *testing.T) {
 		{`(?q)`, "unrecognized"},
 	} {
 		_, err := Compile(tt.pattern, "")
-		if e := mongoerr.From(err); err == nil || e.Code != 51091 || !strings.Contains(e.Message, tt.why) {
+		if e := mongoerr.Convert(err); err == nil || e.Code != 51091 || !strings.Contains(e.Message, tt.why) {
 			t.Errorf("%s: %v, want 51091 with %q", tt.pattern, err, tt.why)
 		}
 	}
-	if _, err := Compile("(?=a)", "q"); mongoerr.From(err).Code != 51108 {
+	if _, err := Compile("(?=a)", "q"); mongoerr.Convert(err).Code != 51108 {
 		t.Errorf("an unknown option: %v", err)
 	}
 }

@@ -175,7 +175,7 @@ func ParseProject(spec bson.D, s expr.Scope) (*Fields, error) {
 	}
 	b := builder{root: &node{}, scope: s}
 	if err := b.addDocument("", spec); err != nil {
-		return nil, mongoerr.From(err).Prefix("Invalid $project :: caused by :: ")
+		return nil, mongoerr.Convert(err).Prefix("Invalid $project :: caused by :: ")
 	}
 	return b.build(), nil
 }
@@ -188,7 +188,7 @@ func ParseAddFields(name string, spec bson.D, s expr.Scope) (*Fields, error) {
 	}
 	b := builder{root: &node{}, scope: s, add: true}
 	if err := b.addDocument("", spec); err != nil {
-		return nil, mongoerr.From(err).Prefix("Invalid %s :: caused by :: ", name)
+		return nil, mongoerr.Convert(err).Prefix("Invalid %s :: caused by :: ", name)
 	}
 	return b.build(), nil
 }
@@ -213,7 +213,7 @@ func ParseUnset(arg any) (*Fields, error) {
 				"$unset specification must be a string or an array containing only string values")
 		}
 		if err := b.addField(s, int32(0)); err != nil {
-			return nil, mongoerr.From(err).Prefix("Invalid $unset :: caused by :: ")
+			return nil, mongoerr.Convert(err).Prefix("Invalid $unset :: caused by :: ")
 		}
 	}
 	return b.build(), nil

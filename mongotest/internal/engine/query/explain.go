@@ -182,7 +182,7 @@ func (x explainer) expression(arg any, inverted bool) bson.D {
 		result, err = e.Eval(expr.NewContext(x.doc, time.Time{}, nil, nil))
 	}
 	if err != nil {
-		e := mongoerr.From(err)
+		e := mongoerr.Convert(err)
 		return bson.D{{Key: "reason", Value: "failed to evaluate aggregation expression"}, {Key: "details", Value: bson.D{
 			{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name}, {Key: "errmsg", Value: e.Message}}}}
 	}

@@ -130,7 +130,7 @@ func TestUnique(t *testing.T) {
 		_, err := w.Insert(things, parse(t, `{"_id":4,"k":"x"}`))
 		return err
 	})
-	e := mongoerr.From(err)
+	e := mongoerr.Convert(err)
 	want := `E11000 duplicate key error collection: db.things index: k dup key: { k: "x" }`
 	if e.Code != mongoerr.DuplicateKey || e.Message != want ||
 		fmt.Sprint(e.Extra) != `{"keyPattern":{"k":{"$numberInt":"1"}},"keyValue":{"k":"x"}}` {

@@ -52,7 +52,7 @@ func parseFilters(filters bson.A, by *collation.Collator) (map[string]*arrayFilt
 		}
 		m, err := query.Parse(d, query.Options{Collation: by})
 		if err != nil {
-			return nil, mongoerr.From(err).Prefix("Error parsing array filter :: caused by :: ")
+			return nil, mongoerr.Convert(err).Prefix("Error parsing array filter :: caused by :: ")
 		}
 		out[name] = &arrayFilter{name, m}
 	}

@@ -92,7 +92,7 @@ func (p *push) readSort(arg any) error {
 		}
 		s, err := order.Parse(d)
 		if err != nil {
-			return mongoerr.New(mongoerr.BadValue, "%s", mongoerr.From(err).Message)
+			return mongoerr.New(mongoerr.BadValue, "%s", mongoerr.Convert(err).Message)
 		}
 		p.compare = p.by.Sort(s).CompareElements
 		return nil
