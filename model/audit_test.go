@@ -113,7 +113,7 @@ func foundBy(t *testing.T, db *mongo.Database, a model.Audit) string {
 
 // Every check of every technique finds, and one job mends.
 func TestAudit(t *testing.T) {
-	const all = "map[bounded.Bounded:4 copies.Copy:8 counter.Counter:6 embed.Versioned:1 dangling.Dangling:4]"
+	const all = "map[bounded.Bounded:4 copies.Copy:8 counter.Counter:6 dangling.Dangling:4 embed.Versioned:1]"
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		if err := damaged(t.Context(), db, 40); err != nil {
 			t.Fatal(err)
