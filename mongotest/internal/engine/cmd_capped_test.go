@@ -113,6 +113,12 @@ func TestTailable(t *testing.T) {
 	same(t, "the last", next() && id() == 8 && show(t, cur.Current) == `{"_id":8}`, true)
 	same(t, "over", next(), false)
 
+	next, cur = follow(options.Find().SetBatchSize(1), `{}`)
+	same(t, "the oldest", next() && id() == 7, true)
+	insert(t, c, `{"_id":10}`, `{"_id":11}`)
+	same(t, "rolled over between two batches", next(), false)
+	wantCode(t, "rolled over between two batches", cur.Err(), 136)
+
 	next, cur = follow(options.Find(), `{"_id":100}`)
 	same(t, "none matches", next(), false)
 	same(t, "alive", cur.ID() != 0, true)

@@ -35,8 +35,9 @@ func NewTail(s *store.Store, c *store.Collection, q plan.Query, show Shape, w *i
 
 func (t *Tail) Close() {}
 
-// Renew makes the next batch begin with the collection as it is now. A getMore calls it before each batch.
-func (t *Tail) Renew() { t.coll = nil }
+// Renew makes the next batch begin with the collection as it is now, behind the latest document that was looked at. A
+// getMore calls it before each batch.
+func (t *Tail) Renew() { t.coll, t.at = nil, false }
 
 // alive reports whether the cursor stays open after its first batch: it does unless the collection is empty.
 func (t *Tail) alive() bool { return t.coll != nil && t.coll.Records.Len() > 0 }
