@@ -400,6 +400,7 @@ func TestAttributesDeclarations(t *testing.T) {
 		"no such value":   func() { attributes.New(goods, "specs", attributes.Spec{Value: "val"}) },
 		"no string":       func() { attributes.New(numbered, "specs", attributes.Spec{}) },
 		"a dotted name":   func() { attributes.New(goods, "specs", attributes.Spec{Name: "k.k"}) },
+		"one field":       func() { attributes.New(goods, "specs", attributes.Spec{Name: "k", Value: "k"}) },
 		"elements of ids": func() { attributes.New(numbered, "tops", attributes.Spec{}) },
 	} {
 		t.Run(reason, func(t *testing.T) {

@@ -55,9 +55,13 @@ func declareAttributes(docs *core.Docs, path, name, value string) *untypedAttrib
 			place.Fail(fmt.Sprintf("field %q: %v", name, err), "name a field of the elements, without dots")
 		}
 	}
+	if a.name == a.value {
+		place.Fail(fmt.Sprintf("the name and the value are both in the field %q", a.name),
+			"name two fields of the elements")
+	}
 	a.docs.CheckArray(path)
 	f := a.docs.MustField(a.namePath())
-	if !f.Open && (f.Type.Kind() != reflect.String || f.Arrays != 1) {
+	if !f.Untyped && (f.Type.Kind() != reflect.String || f.Arrays != 1) {
 		place.Fail(fmt.Sprintf("the name at %q is a %s", a.namePath(), f.Type), "declare it as a string")
 	}
 	a.docs.MustField(a.valuePath())
