@@ -161,7 +161,7 @@ func TestCheckMendAll(t *testing.T) {
 }
 
 func updateManyOf(collection string, filter, update bson.D) model.Write {
-	return model.Write{Collection: collection, Once: true, Model: &mongo.UpdateManyModel{Filter: filter, Update: update}}
+	return model.Write{Collection: collection, Idempotent: true, Model: &mongo.UpdateManyModel{Filter: filter, Update: update}}
 }
 
 // Bad input is refused by all, and nothing is sent.

@@ -191,7 +191,7 @@ func word(path string) string {
 // open type.
 func typeName(f core.Field) string {
 	name := "any"
-	if !f.Open && f.Type != nil {
+	if !f.Untyped && f.Type != nil {
 		name = bsonName(f.Type)
 	}
 	if f.IsArray() {

@@ -69,7 +69,7 @@ var (
 
 var (
 	errUnacknowledged = errors.New("docmodel: a write that expects a match was sent unacknowledged, so its result isn't known: use an acknowledged write concern")
-	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Once")
+	errMergeInTx      = errors.New("docmodel: $merge and $out can't run in a transaction: run the step by itself, with Options.AllowPartial or marked Idempotent")
 )
 
 // MaxDocument is MongoDB's limit for a document: 16 MiB

@@ -46,7 +46,7 @@ var totalsCheck = model.Check{
 	},
 	Mend: func(found []model.Finding) (plan model.Plan) {
 		for _, f := range found {
-			plan.Steps = append(plan.Steps, model.Write{Collection: "invoices", Once: true, Model: &mongo.UpdateOneModel{
+			plan.Steps = append(plan.Steps, model.Write{Collection: "invoices", Idempotent: true, Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: f.ID}, {Key: "total", Value: f.Detail.Lookup("total")}},
 				Update: bson.D{{Key: "$set", Value: bson.D{{Key: "total", Value: f.Detail.Lookup("sum")}}}},
 			}})

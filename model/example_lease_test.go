@@ -47,7 +47,7 @@ func carry(from, to string, n int64) model.ChangeOf[cupboard] {
 		},
 		Decide: func(read cupboard) (model.Plan, error) {
 			set := func(id string, cups int64) model.Write {
-				return model.Write{Collection: "shelves", Once: true, Model: &mongo.UpdateOneModel{
+				return model.Write{Collection: "shelves", Idempotent: true, Model: &mongo.UpdateOneModel{
 					Filter: bson.D{{Key: "_id", Value: id}, {Key: "last", Value: bson.D{{Key: "$lt", Value: read.fence}}}},
 					Update: bson.D{{Key: "$set", Value: bson.D{{Key: "cups", Value: cups}, {Key: "last", Value: read.fence}}}},
 				}}

@@ -31,7 +31,7 @@ var (
 // leaves the same documents.
 var countWins = model.MergeInto{
 	Collection: "games",
-	Once:       true,
+	Idempotent: true,
 	Pipeline: mongo.Pipeline{
 		{{
 			Key:   "$group",

@@ -30,7 +30,7 @@ var (
 
 // delay writes another time, if the ferry still leaves at the time that the caller read.
 func delay(id, from, to string) model.Write {
-	return model.Write{Collection: "ferries", Expect: model.One, Once: true, Model: &mongo.UpdateOneModel{
+	return model.Write{Collection: "ferries", Expect: model.One, Idempotent: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: id}, {Key: "leaves", Value: from}},
 		Update: bson.D{{Key: "$set", Value: bson.D{{Key: "leaves", Value: to}}}},
 	}}

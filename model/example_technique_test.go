@@ -61,7 +61,7 @@ func newLending() *lending {
 // Lend gives a free locker to a user.
 func (*lending) Lend(id, user string, until time.Time) model.Write {
 	return model.Write{
-		Collection: "lockers", Expect: model.One, Once: true, Index: model.IDIndex,
+		Collection: "lockers", Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{{Key: "_id", Value: id}, {Key: "user", Value: nil}},
 			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "user", Value: user}, {Key: "until", Value: until}}}},

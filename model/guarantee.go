@@ -36,7 +36,7 @@ func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "t
 //	all conditions below are met      [Rerunnable]
 //	any other plan                    Transactional
 //
-// Conditions for a step without [Write.Once] or MergeInto.Once:
+// Conditions for a step without [Write.Idempotent] or MergeInto.Idempotent:
 //
 //   - An update has only the operators $set, $unset, $setOnInsert, $addToSet, $pull,
 //     $pullAll, $min, $max and $rename.
@@ -131,7 +131,7 @@ func writesOne(s Step) bool {
 
 const (
 	noID  = "its filter has no _id"
-	twice = "a delete with Expect One finds no document the second time: set its Expect to Any, or mark it Once"
+	twice = "a delete with Expect One finds no document the second time: set its Expect to Any, or mark it Idempotent"
 )
 
 // notRepeatable returns why a second run of the step may change more. It returns "" if it
@@ -139,12 +139,12 @@ const (
 func notRepeatable(s Step) string {
 	w, ok := s.(Write)
 	if !ok {
-		return pick(s.(MergeInto).Once, "", "a $merge or $out isn't marked Once")
+		return pick(s.(MergeInto).Idempotent, "", "a $merge or $out isn't marked Idempotent")
 	}
 	if core.IsNilModel(w.Model) {
 		return "it has no model"
 	}
-	if w.Once {
+	if w.Idempotent {
 		return ""
 	}
 	w.Model = w.unscoped()
@@ -270,11 +270,11 @@ func mergesInto(s Step, collection string) bool {
 // filterMoves returns the first step with a filter that uses a field that a later step
 // writes, and the field; or -1. A second run would then find other documents. It checks
 // writes of many documents. A write selected by _id is protected by its filter, and so is
-// a write marked Once.
+// a write marked Idempotent.
 func filterMoves(steps []Step) (step int, field string) {
 	for i, s := range steps {
 		w, ok := s.(Write)
-		if !ok || w.Once || writesOne(s) {
+		if !ok || w.Idempotent || writesOne(s) {
 			continue
 		}
 		w.Model = w.unscoped()

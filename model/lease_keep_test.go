@@ -176,7 +176,7 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 				return model.Fence(ctx), err
 			}
 			c.Decide = func(fence int64) (model.Plan, error) {
-				return model.NewPlan(model.Write{Collection: "pairs", Once: true, Model: &mongo.UpdateOneModel{
+				return model.NewPlan(model.Write{Collection: "pairs", Idempotent: true, Model: &mongo.UpdateOneModel{
 					Filter: d("_id", id, "at", d("$lt", fence)), Update: d("$set", d("s", "on", "at", fence)),
 				}}), nil
 			}

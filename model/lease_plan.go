@@ -63,7 +63,7 @@ func encodePlan(p Plan) ([]byte, error) {
 
 func encodeWrite(w Write) (storedWrite, error) {
 	out := storedWrite{
-		Collection: w.Collection, One: w.Expect == One, Once: w.Once, Index: w.Index, Tenant: w.scoping().tenant,
+		Collection: w.Collection, One: w.Expect == One, Once: w.Idempotent, Index: w.Index, Tenant: w.scoping().tenant,
 	}
 	m, _, err := encodeModel(w)
 	if err != nil {
@@ -123,7 +123,7 @@ func decodePlan(data []byte) (Plan, error) {
 }
 
 func (s storedWrite) write() (w Write, err error) {
-	w = Write{Collection: s.Collection, Once: s.Once, Index: s.Index, under: &scoped{tenant: s.Tenant}}
+	w = Write{Collection: s.Collection, Idempotent: s.Once, Index: s.Index, under: &scoped{tenant: s.Tenant}}
 	if s.One {
 		w.Expect = One
 	}

@@ -101,7 +101,7 @@ func TestLeaseRefuses(t *testing.T) {
 		server := pairOf(lease)
 		server.Decide = func(int64) (model.Plan, error) {
 			return model.NewPlan(model.MergeInto{
-				Collection: "pairs", Once: true, Pipeline: mongo.Pipeline{d("$merge", "others")},
+				Collection: "pairs", Idempotent: true, Pipeline: mongo.Pipeline{d("$merge", "others")},
 			}), nil
 		}
 		run(server, "can't be stored")
@@ -175,7 +175,9 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 		d("_id", 1, "l", bson.A{d("id", 1, "x", 1), d("id", 2, "x", 1)}),
 		d("_id", 2, "s", "é"), d("_id", 3), d("_id", 4), d("_id", 5, "n", 1),
 	}
-	on := func(m mongo.WriteModel) model.Write { return model.Write{Collection: "pairs", Model: m, Once: true} }
+	on := func(m mongo.WriteModel) model.Write {
+		return model.Write{Collection: "pairs", Model: m, Idempotent: true}
+	}
 	plan := model.NewPlan(
 		on(&mongo.UpdateOneModel{
 			Filter: d("_id", 1), Update: d("$set", d("l.$[e].x", int64(7))), ArrayFilters: []any{d("e.id", 2)},

@@ -153,7 +153,7 @@ func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool)
 // are equal.
 func united(a, b Write, equal bool) Write {
 	out := a
-	out.Expect, out.Once, out.Done = max(a.Expect, b.Expect), a.Once && b.Once, nil
+	out.Expect, out.Idempotent, out.Done = max(a.Expect, b.Expect), a.Idempotent && b.Idempotent, nil
 	out.Reasons = reasonsOf([]Write{a, b}, equal)
 	out.Index = pick(a.Index == b.Index, a.Index, "")
 	return out

@@ -297,8 +297,8 @@ func TestMerge(t *testing.T) {
 	}
 	a := done(once(guarded(up("$set", d("a", 1)), "v", 1)), d("_id", 1, "a", 1))
 	b := done(once(guarded(up("$set", d("b", 1)), "v", 1)), d("_id", 1, "b", 1))
-	if got := model.Merge(a, b); model.Shell(got.Done) != "{_id: 1, a: 1, b: 1}" || !got.Once || got.Expect != model.One {
-		t.Errorf("Done %s, Once %v, Expect %v", model.Shell(got.Done), got.Once, got.Expect)
+	if got := model.Merge(a, b); model.Shell(got.Done) != "{_id: 1, a: 1, b: 1}" || !got.Idempotent || got.Expect != model.One {
+		t.Errorf("Done %s, Once %v, Expect %v", model.Shell(got.Done), got.Idempotent, got.Expect)
 	}
 	full, taken := model.Reason{
 		If: d("_id", 1, "l", "full"), Err: model.ErrFull,
@@ -308,7 +308,7 @@ func TestMerge(t *testing.T) {
 		b).Reasons; fmt.Sprint(got) != fmt.Sprint([]model.Reason{full, taken}) || len(a.Reasons) != 1 {
 		t.Errorf("Reasons %v", got)
 	}
-	if got := model.Merge(a, guarded(up("$set", d("b", 1)), "v", 1)); got.Done != nil || got.Once {
-		t.Errorf("where one has no Done, none is known: %s, %v", model.Shell(got.Done), got.Once)
+	if got := model.Merge(a, guarded(up("$set", d("b", 1)), "v", 1)); got.Done != nil || got.Idempotent {
+		t.Errorf("where one has no Done, none is known: %s, %v", model.Shell(got.Done), got.Idempotent)
 	}
 }

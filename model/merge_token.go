@@ -131,7 +131,7 @@ func (w *Write) prove(writes []Write) bool {
 			id = of.Done[i : i+1 : i+1]
 		}
 		any = append(any, guardOf(of.Done))
-		w.Token, w.Once = of.Token, w.Once || of.Once
+		w.Token, w.Idempotent = of.Token, w.Idempotent || of.Idempotent
 	}
 	switch len(any) {
 	case 0:
@@ -165,7 +165,7 @@ func (m *merger) known(writes []Write, out *Write) bson.D {
 			id = w.Done[i : i+1 : i+1]
 		}
 		any = append(any, guardOf(w.Done))
-		out.Once = out.Once || w.Once
+		out.Idempotent = out.Idempotent || w.Idempotent
 	}
 	if len(any) == 1 {
 		return And(id, any[0].(bson.D))

@@ -11,7 +11,7 @@ import (
 
 // write unites the filters, Expect, Done and Reasons of the writes.
 func (m *merger) write(writes []Write) Write {
-	out := Write{Collection: m.collection, Once: true, Index: writes[0].Index, Keyed: writes[0].Keyed}
+	out := Write{Collection: m.collection, Idempotent: true, Index: writes[0].Index, Keyed: writes[0].Keyed}
 	filter, equal, err := m.filter(writes)
 	if err != nil {
 		return Refused(m.collection, err)
@@ -19,7 +19,7 @@ func (m *merger) write(writes []Write) Write {
 	var done []bson.D
 	stored := false // a write needs a document that isn't deleted
 	for _, w := range writes {
-		out.Once = out.Once && w.Once
+		out.Idempotent = out.Idempotent && w.Idempotent
 		if w.Expect == One {
 			out.Expect = One
 		}

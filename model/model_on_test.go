@@ -48,7 +48,7 @@ func TestModelOn(t *testing.T) {
 			"a delete":        second(others.Delete(1).Run(ctx, db)),
 			"a second step":   second(model.NewPlan(docs.Delete(1), others.Delete(1)).Run(ctx, db)),
 			"a $merge": second(model.MergeInto{
-				Collection: "parts", Once: true,
+				Collection: "parts", Idempotent: true,
 				Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))},
 			}.Run(ctx, db)),
 		} {

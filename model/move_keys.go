@@ -127,7 +127,7 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		}
 		first = append(first, begin...)
 		deletes = append(deletes, Write{
-			Collection: k.Collection, Index: IDIndex, Final: true, Once: true, Deleted: true, stored: true,
+			Collection: k.Collection, Index: IDIndex, Final: true, Idempotent: true, Deleted: true, stored: true,
 			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}},
 		})
 		last = append(last, k.unmark(ids[i], doc.Lookup(k.Token)))
@@ -216,7 +216,7 @@ func (k KeyedDocs) begin(old, now bson.Raw, id core.KeyID, marks bool) (steps []
 		return nil, "", nil
 	}
 	return []Step{Write{
-		Collection: k.Collection, Index: IDIndex, Expect: One, Once: true, Deleted: true, stored: true,
+		Collection: k.Collection, Index: IDIndex, Expect: One, Idempotent: true, Deleted: true, stored: true,
 		Done:  append(bson.D{{Key: "_id", Value: id}}, mark...),
 		Model: &mongo.UpdateOneModel{Filter: core.AsRead(now), Update: m.update},
 	}}, "", nil
@@ -254,7 +254,7 @@ func (k KeyedDocs) unmark(id any, token bson.RawValue) Write {
 	}
 	filter := bson.D{{Key: "_id", Value: id}, {Key: movedField, Value: bson.D{{Key: "$exists", Value: true}}}}
 	return Write{
-		Collection: k.Collection, Index: IDIndex, Once: true, Deleted: true, stored: true,
+		Collection: k.Collection, Index: IDIndex, Idempotent: true, Deleted: true, stored: true,
 		Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
 	}
 }

@@ -100,7 +100,7 @@ func TestObserver(t *testing.T) {
 	leased.Decide = func(p part) (model.Plan, error) {
 		plan, err := decide(p)
 		w := plan.Steps[0].(model.Write)
-		w.Once = true
+		w.Idempotent = true
 		return model.NewPlan(w), err
 	}
 	back := model.NewPlan(parts.Insert(part{500, "x", 0}), expectOne(updateOne(d("_id", 1000), d("$set", d("qty", 0)))))

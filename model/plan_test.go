@@ -32,7 +32,7 @@ func expectOne(w model.Write) model.Write { w.Expect = model.One; return w }
 
 func done(w model.Write, filter bson.D) model.Write { w.Done = filter; return w }
 
-func once(w model.Write) model.Write { w.Once = true; return w }
+func once(w model.Write) model.Write { w.Idempotent = true; return w }
 
 func mergeInto(collection string, stages ...bson.D) model.MergeInto {
 	return model.MergeInto{Collection: collection, Pipeline: stages}
@@ -171,7 +171,7 @@ func TestGuarantee(t *testing.T) {
 			plan: model.NewPlan(other, updateOne(d("_id", 1), d("$currentDate", d("a", true)))),
 			want: model.Transactional, reason: "the time differs",
 		},
-		{model.NewPlan(other, once(updateOne(d("_id", 1), inc))), model.Rerunnable, "marked Once"},
+		{model.NewPlan(other, once(updateOne(d("_id", 1), inc))), model.Rerunnable, "marked Idempotent"},
 		{model.NewPlan(other, updateOne(d("_id", 1), append(set, inc...))), model.Transactional, "one operator of two"},
 		{
 			plan: model.NewPlan(other, write(&mongo.UpdateOneModel{Filter: d("_id", 1), Update: mongo.Pipeline{set}})),
@@ -231,7 +231,7 @@ func TestGuarantee(t *testing.T) {
 		{model.NewPlan(insertDoc(d("_id", 1)), parts.Delete(2)), model.Rerunnable, "another document"},
 		{
 			plan: model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{
-				Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true,
+				Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Idempotent: true,
 			}),
 			want: model.Rerunnable, reason: "another collection",
 		},
@@ -239,7 +239,7 @@ func TestGuarantee(t *testing.T) {
 			plan: model.NewPlan(insertDoc(d("_id", 1)), model.MergeInto{
 				Collection: "a",
 				Pipeline:   mongo.Pipeline{d("$merge", d("into", "parts"))},
-				Once:       true,
+				Idempotent: true,
 			}),
 
 			want: model.Transactional, reason: "it may rewrite what was inserted",
@@ -259,8 +259,8 @@ func TestGuarantee(t *testing.T) {
 		},
 		{model.NewPlan(mergeInto("a", d("$out", "b"))), model.Transactional, "a $merge, unless it is marked"},
 		{
-			plan: model.NewPlan(model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Once: true}),
-			want: model.Rerunnable, reason: "marked Once",
+			plan: model.NewPlan(model.MergeInto{Collection: "a", Pipeline: mongo.Pipeline{d("$out", "b")}, Idempotent: true}),
+			want: model.Rerunnable, reason: "marked Idempotent",
 		},
 	} {
 		if got := c.plan.Guarantee(); got != c.want {

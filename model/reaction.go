@@ -177,8 +177,8 @@ func (e StoreWrite) With(fields bson.D) (_ StoreWrite, err error) {
 	return e, err
 }
 
-// Changes reports whether an update changes a field outside the given paths.
-func (e StoreWrite) Changes(except ...string) bool {
+// ChangesBeside reports whether an update changes a field outside the given paths.
+func (e StoreWrite) ChangesBeside(except ...string) bool {
 	return slices.ContainsFunc(changedPaths(e.Before, e.After), func(changed string) bool {
 		return !slices.ContainsFunc(except, func(path string) bool {
 			return changed == path || strings.HasPrefix(changed, path+".")

@@ -15,7 +15,7 @@ import (
 // tokened is a write that keeps a token, such as those of inbox.Inbox.
 func tokened(id int, update bson.D, op bson.ObjectID) model.Write {
 	w := guarded(updateOne(d("_id", id), append(update, d("$push", d("ops", op))...)), "ops", d("$ne", op))
-	w.Done, w.Token, w.Once = d("_id", id, "ops", op), op, true
+	w.Done, w.Token, w.Idempotent = d("_id", id, "ops", op), op, true
 	return w
 }
 

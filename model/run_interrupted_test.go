@@ -34,7 +34,7 @@ func TestInterruptedIsUnknown(t *testing.T) {
 		Model:      &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$set", d("n", 1))},
 	})
 	merge := model.NewPlan(model.MergeInto{
-		Collection: "parts", Once: true,
+		Collection: "parts", Idempotent: true,
 		Pipeline: mongo.Pipeline{d("$set", d("m", 1)), d("$merge", "parts")},
 	})
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {
@@ -98,7 +98,7 @@ func TestHalfDoneStatement(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := model.NewPlan(model.Write{
-			Collection: "parts", Once: true,
+			Collection: "parts", Idempotent: true,
 			Model: &mongo.UpdateManyModel{Filter: bson.D{}, Update: d("$inc", d("n", 1))},
 		})
 		r, err := p.Run(ctx, db)

@@ -123,7 +123,7 @@ func TestRun(t *testing.T) {
 		{model.NewPlan(once(updateOne(d("_id", 1), d("$bad", d("a", 1)))), parts.Delete(2)), "not sent, not sent", errServer,
 			[]part{{1, "a", 5}, {2, "b", 5}}, 1, "the server refuses a step, and nothing later is sent"},
 		{model.NewPlan(model.MergeInto{Collection: "parts", Pipeline: mongo.Pipeline{d("$match", d("_id", 1)),
-			d("$set", d("name", "m")), d("$merge", d("into", "parts"))}, Once: true}, parts.Delete(2)), "applied, applied",
+			d("$set", d("name", "m")), d("$merge", d("into", "parts"))}, Idempotent: true}, parts.Delete(2)), "applied, applied",
 			nil, []part{{1, "m", 5}}, 0,
 			"a $merge, and a step after it"},
 	} {

@@ -106,7 +106,7 @@ func TestScopeDefaultCollation(t *testing.T) {
 // merged copies a collection into another.
 func merged(ctx context.Context, db model.DB, from, into string) error {
 	m := mergeInto(from, d("$merge", d("into", into, "whenMatched", "fail")))
-	m.Once = true
+	m.Idempotent = true
 	_, err := m.Run(ctx, db)
 	return err
 }

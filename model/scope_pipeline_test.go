@@ -38,7 +38,7 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 		mustRun(t, own,
 			model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
 		away := bson.A{d("$set", d("tenant", "b", "n", "$$new.n"))}
-		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+		_, err := model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
 			d("$project", d("_id", 0, "part", 1, "n", 1)),
 			d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
 		}}.Run(t.Context(), own)
@@ -64,7 +64,7 @@ func TestScopeMergeOn(t *testing.T) {
 	mustRun(t, own, model.NewPlan(parts.Insert(d("_id", 1, "n", 2))))
 	raw := bson.RawValue{Type: bson.TypeString, Value: []byte("\x07\x00\x00\x00tenant\x00")}
 	for i, on := range []any{"tenant", raw, []string{"tenant"}, bson.A{"tenant"}, bson.A{raw}} {
-		_, err := model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+		_, err := model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
 			d("$project", d("_id", 0, "n", d("$add", bson.A{"$n", i}))), d("$merge", d("into", "sums", "on", on)),
 		}}.Run(t.Context(), own)
 		var got struct {

@@ -76,7 +76,7 @@ func TestScopeRefused(t *testing.T) {
 
 	a := tenantOf("a").On(bare)
 	into := func(stage bson.D) model.MergeInto {
-		return model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{stage}}
+		return model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{stage}}
 	}
 	tenantOnly := model.Scope{Tenant: d("tenant", "a")}.On(bare)
 	code := d("$function", d("body", "function() {}", "args", bson.A{}, "lang", "js"))

@@ -17,11 +17,11 @@ import (
 // more than 1,000 others are written with it. The document itself is deleted last. If it is
 // missing, the job deletes what refers to it. After a crash, run the job again.
 //
-// First the job reads the _ids of all documents that are deleted. If a rule forbids the
+// First the job finds all documents that are deleted. If a rule forbids the
 // deletion of one, the job gives the rule's error and writes nothing. The job has one batch.
 // [JobOptions].BatchSize is the number of documents in an action, by default 500.
 //
-// Cost: the reads of the _ids, and the actions.
+// Cost: the reads that find the documents, and the actions.
 func (s *Store[D, K]) DeleteJob(ids ...K) Job {
 	roots := make([]bson.RawValue, len(ids))
 	job := Job{Name: "store " + s.in.docs.Name() + ": delete", Err: s.checkUnguarded()}
@@ -303,7 +303,7 @@ func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (p
 				if err != nil || len(writes) == 0 {
 					return storeState{applied: true}, err
 				}
-				return d.store.prepareBeside(ctx, db, d.deleted, writes)
+				return d.store.prepareAmong(ctx, db, d.deleted, writes)
 			}
 			some, stored, err := d.store.related(ctx, db, []documentRef{r}, d.size)
 			if err != nil {
@@ -320,12 +320,12 @@ func (d *deletion) run(ctx context.Context, db DB, r documentRef, parts bool) (p
 				part = nil
 				return storeState{}, nil
 			}
-			out, err := d.store.prepareBeside(ctx, db, d.deleted, part)
+			out, err := d.store.prepareAmong(ctx, db, d.deleted, part)
 			if err != nil || !out.divides() {
 				return out, err
 			}
 			return eachState(ctx, part, func(i int) (storeState, error) {
-				return d.store.prepareBeside(ctx, db, d.deleted, part[i:i+1])
+				return d.store.prepareAmong(ctx, db, d.deleted, part[i:i+1])
 			})
 		},
 		Decide: func(out storeState) (Plan, error) { return d.store.plan(out), nil },

@@ -96,7 +96,7 @@ func writeOnce(field core.StoreField, w Write, token bson.ObjectID) (Write, erro
 	default:
 		return w, fmt.Errorf("docmodel: Answer.Once has an update of the type %T", m.Update)
 	}
-	w.Model, w.Once, w.Token = &own, true, token
+	w.Model, w.Idempotent, w.Token = &own, true, token
 	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokens, Value: token}}
 	if w.Expect == One {
 		w.Reasons = append(slices.Clip(w.Reasons), staleAlone)

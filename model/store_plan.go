@@ -48,8 +48,8 @@ func (s *store) planRead(state storeState) Plan {
 			if i >= state.own && state.tx { // the transaction has read the document
 				w.Expect = Any
 			}
-			w.Once = only && d.after == nil // a second run deletes the documents that are left
-			switch {                        // a later run, or another client, may have written the same values
+			w.Idempotent = only && d.after == nil // a second run deletes the documents that are left
+			switch {                              // a later run, or another client, may have written the same values
 			case state.named && !state.tx && i < state.own && d.after != nil:
 				w = s.rememberedWrite(w, d)
 			case state.edits && i < state.own:
@@ -219,7 +219,7 @@ func (s *store) concernedBy(set bson.D) (out []Reaction) {
 func (s *store) plainly(of storeTarget, set bson.D) storeState {
 	w := Write{
 		Collection: s.docs.Name(), Expect: One, Index: of.index(), Keyed: s.docs.IsKeyed(),
-		Once: set != nil, ofStore: true, returning: &returning{before: set == nil},
+		Idempotent: set != nil, ofStore: true, returning: &returning{before: set == nil},
 	}
 	if set == nil {
 		w.Model = &mongo.DeleteOneModel{Filter: of.filter}

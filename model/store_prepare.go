@@ -112,11 +112,12 @@ func (s storeState) result() bson.Raw {
 // prepare calls the reactions for the writes, and for the writes that the reactions ask
 // for, until there are no more. It reads the documents that the reactions need.
 func (s *store) prepare(ctx context.Context, db DB, writes ...StoreWrite) (storeState, error) {
-	return s.prepareBeside(ctx, db, nil, writes)
+	return s.prepareAmong(ctx, db, nil, writes)
 }
 
-// prepareBeside is prepare, of an action beside others that delete documents.
-func (s *store) prepareBeside(
+// prepareAmong is prepare, of one of several actions that together delete documents: no rule may
+// forbid this action because of a document that another one deletes.
+func (s *store) prepareAmong(
 	ctx context.Context, db DB, others map[string]bool, writes []StoreWrite,
 ) (storeState, error) {
 	out := newState(ctx, runctx.Token(ctx))

@@ -216,7 +216,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	}
 	field := s.fieldOf(d.collection)
 	w, _ := s.write(d, false)
-	w.Once, w.Token, w.begins = true, d.token, d.result()
+	w.Idempotent, w.Token, w.begins = true, d.token, d.result()
 	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
 	w.Done = append(byID[:1:1], bson.E{Key: field.Action() + ".id", Value: d.token})
 	if d.inserts() {
@@ -245,7 +245,7 @@ func (s *store) finish(d storedDoc) Write {
 	field := s.fieldOf(d.collection)
 	filter := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Action() + ".id", Value: d.token}}
 	over := bson.D{{Key: "$unset", Value: bson.D{{Key: field.Action(), Value: ""}}}}
-	w := Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], Once: true}
+	w := Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], Idempotent: true}
 	if d.after == nil {
 		w.Model, w.IfMarked = &mongo.DeleteOneModel{Filter: filter}, over
 	} else {
@@ -258,7 +258,7 @@ func (s *store) finish(d storedDoc) Write {
 // known if another client has finished the action.
 func (s *store) rememberedWrite(w Write, d storedDoc) Write {
 	field := s.fieldOf(d.collection)
-	w.Once, w.Token = true, d.token
+	w.Idempotent, w.Token = true, d.token
 	done := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Tokens(), Value: d.token}}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:

@@ -26,7 +26,7 @@ func TestRepeatable(t *testing.T) {
 	inc := bson.D{{Key: "$inc", Value: bson.D{{Key: "a", Value: 1}}}}
 	once := update(id, inc)
 	once.Steps = []model.Step{
-		model.Write{Collection: "c", Once: true, Model: &mongo.UpdateOneModel{Filter: id, Update: inc}},
+		model.Write{Collection: "c", Idempotent: true, Model: &mongo.UpdateOneModel{Filter: id, Update: inc}},
 	}
 	for _, c := range []struct {
 		reason string

@@ -236,16 +236,16 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 	err = transact(ctx, session, tx, f)
 	for tx.Again {
 		switch between := tx.Between; {
-		case between != nil:
+		case between != nil: // wait for the lease that somebody else holds
 			tx.Between = nil
 			if err := between(ctx); err != nil {
 				return err
 			}
-		case tx.ReadFirst && tx.Alone:
+		case tx.ReadFirst && tx.Alone: // the change wrote before it read: now it reads first
 			tx.Alone = false
-		case tx.Hoped && !tx.Sure:
+		case tx.Hoped && !tx.Sure: // a read that was left out may have mattered: leave out none
 			tx.Sure = true
-		default:
+		default: // wait for each command before the next is sent
 			tx.Together = false
 		}
 		tx.Again = false
@@ -255,7 +255,7 @@ func inTx(ctx context.Context, db DB, f func(context.Context) error) error {
 }
 
 // transact runs f in a new transaction. It aborts the transaction if f returns nil
-// although a plan in it was spoiled.
+// although a plan in it was spoiled: it ended after later steps of it had been written.
 func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func(context.Context) error) error {
 	ending, done := observationOf(ctx).beginTx(), false
 	_, err := session.WithTransaction(ctx, func(ctx context.Context) (any, error) {

@@ -54,8 +54,8 @@ type Write struct {
 	// duplicate key error is returned unchanged.
 	Reasons []Reason
 
-	// Once says that a second run of the write changes nothing.
-	Once bool
+	// Idempotent says that a second run of the write changes nothing.
+	Idempotent bool
 
 	// Deleted lets the write change documents that a [Scope] marked as deleted.
 	Deleted bool
@@ -223,7 +223,7 @@ func appendShared(o *bson.D, collation *options.Collation, hint, sort any) {
 type MergeInto struct {
 	Collection string // the collection that the pipeline reads
 	Pipeline   mongo.Pipeline
-	Once       bool     // set it if a second run changes nothing
+	Idempotent bool     // set it if a second run changes nothing
 	Keyed      []string // the collections, also the written one, whose _ids carry the tenant: see Aggregation.Keyed
 	Err        error    // error for bad input: see Write.Err
 

@@ -88,7 +88,7 @@ func checkNumber(place core.Place, f core.Field) {
 	switch {
 	case f.Arrays > 0:
 		problem = fmt.Sprintf("path %q crosses an array", f.Path)
-	case !f.Open && !stored.IsNumberType(f.Type):
+	case !f.Untyped && !stored.IsNumberType(f.Type):
 		problem = fmt.Sprintf("path %q is of type %s, not a number", f.Path, f.Type)
 	}
 	if problem != "" {

@@ -61,7 +61,7 @@ func (b *untypedBounded) PushElements(owner any, elements []any, with bson.D, up
 	path := b.field.Path + "." + b.spec.Key
 	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
 	w.Done = model.And(byID, b.matchPushed(path, each, keys))
-	w.Once = true
+	w.Idempotent = true
 	return w
 }
 
@@ -73,7 +73,7 @@ func (b *untypedBounded) mergeWrites(push, update model.Write) model.Write {
 	}
 	w := model.Merge(push, update)
 	if w.Err == nil {
-		w.Done, w.Once = push.Done, push.Once
+		w.Done, w.Idempotent = push.Done, push.Idempotent
 	}
 	return w
 }

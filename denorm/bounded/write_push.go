@@ -63,7 +63,7 @@ func (b *untypedBounded) appendElement(buf []byte, i int, e any) ([]byte, error)
 	refused := func(below, reason string) error {
 		return b.docs.Refuse(strings.TrimSuffix(fmt.Sprintf("%s[%d].%s", b.field.Path, i, below), "."), nil, reason)
 	}
-	if t := reflect.TypeOf(e); !b.field.Open && t != b.field.Type {
+	if t := reflect.TypeOf(e); !b.field.Untyped && t != b.field.Type {
 		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != b.field.Type || reflect.ValueOf(e).IsNil() {
 			return nil, refused("", fmt.Sprintf("is a %T: use a %s", e, b.field.Type))
 		}

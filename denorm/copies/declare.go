@@ -10,7 +10,7 @@
 //	publishers {_id: "oreilly", name: "O'Reilly", v: 3}
 //	orders     {_id: 1, items: [{publisher: {id: "oreilly", name: "O'Reilly", v: 3}, n: 2}]}
 //
-// KeyPath is items.publisher.id. Copying.base is "items.": the paths of a copy, listed by
+// KeyPath is items.publisher.id. untypedCopy.base is "items.": the paths of a copy, listed by
 // listCopyPaths, are relative to it. With Listed, the source lists the _ids of the
 // documents:
 //
@@ -117,7 +117,7 @@ func declareCopy(sources, holders *core.Docs, spec Spec) *untypedCopy {
 	} else {
 		c.declareKey(from("_id"))
 	}
-	if len(c.arrays) == 1 && !to(c.arrays[0]).Open {
+	if len(c.arrays) == 1 && !to(c.arrays[0]).Untyped {
 		c.to.CheckArray(c.arrays[0])
 	}
 	for _, f := range c.spec.Fields {
@@ -145,7 +145,7 @@ func (c *untypedCopy) checkCounted(place string, f core.Field, remedy string) {
 	switch {
 	case f.Arrays > 0:
 		c.place.Fail(place+" is an array, or is in one", "name a field that is neither an array nor in one")
-	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
+	case !f.Untyped && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()):
 		c.place.Fail(place+" is "+stored.DescribeKind(f), remedy)
 	case f.StoresNull():
 		c.place.Fail(place+" can be stored as null, which $inc can't increase", "declare it as a plain int64")
@@ -172,7 +172,7 @@ func (c *untypedCopy) declareList(list, id core.Field) {
 	if list.Array != "" && list.Array != list.Path || list.Arrays > 1 {
 		c.place.Fail(fmt.Sprintf("Listed %q is in an array", list.Path), "name a list of ids, or one id")
 	}
-	if !list.Open && !id.Open && list.Type != id.Type {
+	if !list.Untyped && !id.Untyped && list.Type != id.Type {
 		c.place.Fail(fmt.Sprintf("Listed %q holds values of type %s, but the _ids of %s are of type %s", list.Path,
 			list.Type, c.to.Name(), id.Type), "name a path that holds _ids of that type")
 	}
@@ -186,7 +186,7 @@ func (c *untypedCopy) declareList(list, id core.Field) {
 func (c *untypedCopy) declareKey(id core.Field) {
 	path := c.spec.KeyPath
 	key := c.to.MustField(path)
-	if !id.Open && !key.Open && key.Type != id.Type {
+	if !id.Untyped && !key.Untyped && key.Type != id.Type {
 		c.place.Fail(fmt.Sprintf("KeyPath %q holds values of type %s, but the _ids of %s are of type %s", path,
 			key.Type, c.docs.Name(), id.Type), "name a path that holds _ids of that type")
 	}
@@ -195,7 +195,7 @@ func (c *untypedCopy) declareKey(id core.Field) {
 	}
 	c.key = path
 	for _, list := range slices.Sorted(slices.Values(c.spec.Lists)) {
-		if list != path && !strings.HasPrefix(path, list+".") || !c.to.MustField(list).Open {
+		if list != path && !strings.HasPrefix(path, list+".") || !c.to.MustField(list).Untyped {
 			c.place.Fail(fmt.Sprintf("Lists names %q", list), "name only paths above KeyPath whose type isn't known")
 		}
 	}
@@ -210,7 +210,7 @@ func (c *untypedCopy) declareKey(id core.Field) {
 		case i == len(parts)-1:
 			c.place.Fail(fmt.Sprintf("KeyPath %q is an array of ids", path),
 				"store an array of documents that hold the id and the copied fields")
-		case !f.Open && f.Arrays > crossed+1:
+		case !f.Untyped && f.Arrays > crossed+1:
 			c.place.Fail(fmt.Sprintf("%q is an array of arrays", at), "store an array of documents")
 		}
 		crossed++
@@ -240,10 +240,10 @@ func (c *untypedCopy) declareField(f Field) string {
 	case !inside:
 		c.place.Fail(fmt.Sprintf("To %q isn't in the array element that holds KeyPath %q", f.To, c.spec.KeyPath),
 			"copy to a path that begins with "+c.base)
-	case !dst.Open && dst.Arrays != len(c.arrays)+listed:
+	case !dst.Untyped && dst.Arrays != len(c.arrays)+listed:
 		c.place.Fail(fmt.Sprintf("To %q is in another array of the element", f.To),
 			"copy to a field of the element itself, or copy the whole array")
-	case !src.Open && !dst.Open && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
+	case !src.Untyped && !dst.Untyped && (src.Type != dst.Type || src.IsArray() != dst.IsArray()):
 		c.place.Fail(fmt.Sprintf("From %q is of type %s, but To %q is of type %s", f.From,
 			stored.DescribeKind(src), f.To,
 			stored.DescribeKind(dst)), "declare both with the same type")
@@ -254,7 +254,7 @@ func (c *untypedCopy) declareField(f Field) string {
 // declareVersion finds out whether versions are numbers, times, or (in untyped documents)
 // either.
 func (c *untypedCopy) declareVersion(f core.Field) {
-	if f.Open {
+	if f.Untyped {
 		c.counts, c.times = true, true
 		return
 	}

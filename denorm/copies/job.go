@@ -99,7 +99,7 @@ func (c *untypedCopy) deleteUnneeded(row bson.Raw) ([]model.Step, error) {
 		return nil, nil
 	}
 	return []model.Step{model.Write{
-		Collection: c.docs.Name(), Index: model.IDIndex, Once: true,
+		Collection: c.docs.Name(), Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.DeleteOneModel{Filter: core.AsRead(row.Lookup("source").Document())},
 	}}, nil
 }
@@ -136,7 +136,7 @@ func (c *untypedCopy) MakePropagateJob(doc any) model.Job {
 // updateAmong updates the copies of a source in the documents with these _ids.
 func (c *untypedCopy) updateAmong(s source, ids []bson.RawValue) model.Write {
 	return model.Write{
-		Collection: c.to.Name(), Once: true, Index: model.IDIndex,
+		Collection: c.to.Name(), Idempotent: true, Index: model.IDIndex,
 		Model: &mongo.UpdateManyModel{
 			Filter: append(commands.MatchIDs(mql.A(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
 			Update: c.encodeUpdate(s), ArrayFilters: c.makeArrayFilters(c.matchTouchedElement(s)),

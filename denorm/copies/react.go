@@ -227,7 +227,7 @@ func (c *untypedCopy) fillCopies(w model.StoreWrite) (set bson.D, err error) {
 		return set, nil
 	}
 	filled, err := w.With(set)
-	if err == nil && filled.Changes(c.spec.CountUp) {
+	if err == nil && filled.ChangesBeside(c.spec.CountUp) {
 		n, _ := core.ValueAt(w.Before, c.spec.CountUp)
 		last, _ := n.AsInt64OK()
 		set = append(set, bson.E{Key: c.spec.CountUp, Value: last + 1})

@@ -198,7 +198,7 @@ func (c *untypedCopy) updateHolder(id bson.RawValue, match, update bson.D) model
 func (c *untypedCopy) updateListed(docs []bson.RawValue, match bson.D, update any) (steps []model.Step) {
 	for part := range slices.Chunk(docs, maxListed) {
 		steps = append(steps, model.Write{
-			Collection: c.to.Name(), Once: true, Index: model.IDIndex,
+			Collection: c.to.Name(), Idempotent: true, Index: model.IDIndex,
 			Model: &mongo.UpdateManyModel{Filter: append(commands.MatchIDs(mql.A(part)), match...), Update: update},
 		})
 	}

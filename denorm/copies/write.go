@@ -214,7 +214,7 @@ func (c *untypedCopy) planUpdates(s source, match, element bson.D, update bson.R
 		return c.updateListed(s.listed, match, update)
 	}
 	return []model.Step{model.Write{
-		Collection: c.to.Name(), Once: true, Index: c.index,
+		Collection: c.to.Name(), Idempotent: true, Index: c.index,
 		Model: &mongo.UpdateManyModel{
 			Filter: c.matchHolder(s.id, match), Update: update, ArrayFilters: c.makeArrayFilters(element),
 		},

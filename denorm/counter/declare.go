@@ -38,7 +38,7 @@
 //
 // # What a crash leaves
 //
-// In a transaction, nothing. Outside transactions, a crash after state 3 leaves a child
+// In a transaction, nothing. Outside transactions, a crash after step 3 leaves a child
 // whose parents have the old numbers. The child has the unfinished action in the store's
 // field; a retry, or the next client that needs the document, finishes it. The check
 // (check.go) skips such parents. RecountParent refuses them with model.ErrStale.
@@ -137,7 +137,7 @@ func (c *untypedCounter) declareSlots(spec Spec) {
 		case f.Arrays > 0:
 			c.place.Fail(fmt.Sprintf("the parents' path %q is an array, or is in one", path),
 				"name a field that is neither an array nor in one")
-		case !f.Open && !ok(f):
+		case !f.Untyped && !ok(f):
 			c.place.Fail(fmt.Sprintf("the parents' path %q is of type %s", path, f.Type), "declare it as "+want)
 		}
 		for _, other := range taken {
@@ -197,7 +197,7 @@ func (c *untypedCounter) declareReference() {
 	case core.Overlap(c.reference, "_id"):
 		c.place.Fail(fmt.Sprintf("the reference %q is in the _id", c.reference),
 			"use another field: an _id can't change")
-	case !ref.Open && !id.Open && ref.Type != id.Type:
+	case !ref.Untyped && !id.Untyped && ref.Type != id.Type:
 		c.place.Fail(fmt.Sprintf("the reference %q is of type %s, but the parents' _id is of type %s", c.reference,
 			ref.Type, id.Type), "declare both with the same type")
 	}
@@ -208,7 +208,7 @@ func (c *untypedCounter) declareReference() {
 func (c *untypedCounter) declareSource(path string, extreme bool) int {
 	f := c.checkChildField(path)
 	date := isDate(f.Type)
-	if !f.Open && !isAmount(f.Type) && !(extreme && date) {
+	if !f.Untyped && !isAmount(f.Type) && !(extreme && date) {
 		c.place.Fail(fmt.Sprintf("the children's path %q is of type %s", path, f.Type),
 			"name a number, or for Mins and Maxs a number or a date")
 	}

@@ -1,5 +1,5 @@
 // Inside package eventlog: events are appended in commits, and
-// states are folded from them. The shells fold and encode typed values (Fold), and pass
+// states are folded from them. The public types fold and encode typed values (folding), and pass
 // the List methods to model.Parts.
 //
 // # Stored form of a log
@@ -128,7 +128,7 @@ func declareLog(
 		place.Fail(fmt.Sprintf("MaxBytes is %d", spec.MaxBytes),
 			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB")
 	case items.Arrays > 1 ||
-		!items.Open && items.Type.Kind() != reflect.Interface && !stored.IsDocumentType(items.Type):
+		!items.Untyped && items.Type.Kind() != reflect.Interface && !stored.IsDocumentType(items.Type):
 		place.Fail(fmt.Sprintf("events are of type %s, which isn't stored as a document", items.Type),
 			"wrap each event in a struct")
 	case !keytext.IsKeyType(key):

@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// DefaultPlaces is the collection of the pointers and of the streams' places.
+// defaultPlaces is the collection of the pointers and of the streams' places.
 const defaultPlaces = "docmodel.projections"
 
 // An untypedProjection is the Projection without its Go types.
@@ -361,7 +361,7 @@ func (p *untypedProjection) DropGeneration(generation int64) model.Change {
 			// No reader uses the generation any more, so its documents can go one after
 			// the other.
 			steps = append(steps, model.Write{
-				Collection: p.NameGeneration(generation), Once: true, Final: true,
+				Collection: p.NameGeneration(generation), Idempotent: true, Final: true,
 				Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
 			return commands.PlanLeaving("some documents of a generation that nobody reads; run Drop again", steps...),

@@ -19,12 +19,12 @@
 //
 // # Protocol
 //
-//  1. Declare checks the name and the spec, and returns the stream.
-//  2. TryStream computes the plans for a sample: an insert, an update, a replacement, a
+//  1. declareStream checks the name and the spec, and returns the stream.
+//  2. tryStream computes the plans for a sample: an insert, an update, a replacement, a
 //     deletion and a first scan. A plan that isn't repeatable is an error of the declaration.
 //  3. The stream first makes a plan for each stored document, then for each change, in order.
 //     It stores its place after the plans have run.
-//  4. MakeRebuildJob makes the plans of all documents again.
+//  4. makeRebuildJob makes the plans of all documents again.
 //
 // # What a crash leaves
 //
@@ -51,7 +51,7 @@ import (
 const defaultPlaces = "docmodel.feeds"
 
 // declareStream returns the stream of a feed, without its Plan. none says that the caller's
-// function is nil. Declare panics with a *model.DeclarationError if the spec doesn't fit
+// function is nil. declareStream panics with a *model.DeclarationError if the spec doesn't fit
 // the source.
 func declareStream(source *core.Docs, name string, none bool, spec Spec) model.Stream {
 	place := namePlace(source.Name(), name)
@@ -71,7 +71,7 @@ func declareStream(source *core.Docs, name string, none bool, spec Spec) model.S
 			place.Fail(fmt.Sprintf("Mark is %q", spec.Mark),
 				"name a field of the source, without dots, that only the feed writes")
 		}
-		if f, err := source.Field(spec.Mark); err == nil && !f.Open && f.Type.Kind() != reflect.String {
+		if f, err := source.Field(spec.Mark); err == nil && !f.Untyped && f.Type.Kind() != reflect.String {
 			place.Fail(fmt.Sprintf("Mark %q is of type %s in the documents", spec.Mark, f.Type),
 				"name a field that the documents don't have, or a string")
 		}
@@ -81,7 +81,7 @@ func declareStream(source *core.Docs, name string, none bool, spec Spec) model.S
 	}
 	if spec.Since != "" {
 		f, err := source.Field(spec.Since)
-		clock := f.Open || f.Type == reflect.TypeFor[time.Time]() || f.Type == reflect.TypeFor[bson.DateTime]() ||
+		clock := f.Untyped || f.Type == reflect.TypeFor[time.Time]() || f.Type == reflect.TypeFor[bson.DateTime]() ||
 			f.Type == reflect.TypeFor[bson.ObjectID]()
 		switch {
 		case err != nil:

@@ -32,7 +32,7 @@ func upperFeed(pipeline bool, spec feed.Spec, began func(feedChange)) model.Stre
 		if pipeline {
 			one.Update = mongo.Pipeline{set}
 		}
-		return model.NewPlan(model.Write{Collection: "boards", Once: true, Model: one})
+		return model.NewPlan(model.Write{Collection: "boards", Idempotent: true, Model: one})
 	}, spec)
 }
 

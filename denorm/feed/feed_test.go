@@ -302,14 +302,14 @@ func TestFeedDeclarations(t *testing.T) {
 		},
 		{"merges into the source", "$merge or $out", func(feedChange) model.Plan {
 			return model.NewPlan(model.MergeInto{
-				Collection: "c", Once: true,
+				Collection: "c", Idempotent: true,
 				Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "boards"}}}}},
 			})
 		}, feed.Spec{Mark: "feed"}},
 		{"merges by a pipeline into the source", "$merge or $out", func(feedChange) model.Plan {
 			into := bson.D{{Key: "into", Value: "boards"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
 			return model.NewPlan(model.MergeInto{
-				Collection: "c", Once: true,
+				Collection: "c", Idempotent: true,
 				Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}},
 			})
 		}, feed.Spec{Mark: "feed"}},
@@ -317,10 +317,12 @@ func TestFeedDeclarations(t *testing.T) {
 			into := bson.D{{Key: "into", Value: "others"}, {Key: "whenMatched", Value: mongo.Pipeline{set}}}
 			return model.NewPlan(
 				model.Write{
-					Collection: "boards", Once: true,
+					Collection: "boards", Idempotent: true,
 					Model: &mongo.UpdateOneModel{Filter: id, Update: mongo.Pipeline{set}},
 				},
-				model.MergeInto{Collection: "c", Once: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}}},
+				model.MergeInto{
+					Collection: "c", Idempotent: true, Pipeline: mongo.Pipeline{{{Key: "$merge", Value: into}}},
+				},
 			)
 		}, feed.Spec{Mark: "feed"}},
 		{
@@ -397,7 +399,7 @@ func TestFeedOwnWrites(t *testing.T) {
 				return model.Plan{}
 			}
 			fields := bson.D{{Key: "name", Value: strings.ToUpper(c.Doc.Name)}}
-			w := model.Write{Collection: "boards", Once: true, Model: &mongo.UpdateOneModel{
+			w := model.Write{Collection: "boards", Idempotent: true, Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: c.ID}}, Update: bson.D{{Key: "$set", Value: fields}},
 			}}
 			if pipeline {

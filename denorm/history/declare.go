@@ -34,7 +34,7 @@
 //
 // # What a crash leaves
 //
-// After state 3, a revision that equals the document: the next change uses it
+// After step 3, a revision that equals the document: the next change uses it
 // (leavesRow). After an insert, a document whose number no revision claims. If another
 // revision has this number, the document is misnumbered, and the next change or the
 // repair gives it a higher one (leavesNew). During a deletion, a document that is marked
@@ -95,14 +95,14 @@ func declareHistory(docs, revisions *core.Docs, s Spec, revised reflect.Type) *u
 	}
 	v := docs.MustField(h.version)
 	switch {
-	case v.Arrays > 0 || v.NullParent() != "" || v.StoresNull() || !v.Open && v.Type != reflect.TypeFor[int64]():
+	case v.Arrays > 0 || v.NullParent() != "" || v.StoresNull() || !v.Untyped && v.Type != reflect.TypeFor[int64]():
 		place.Fail(fmt.Sprintf("the version %q isn't a plain int64", h.version),
 			"declare it as an int64 that isn't in an array")
 	case core.Overlap(h.version, "_id"):
 		place.Fail("the version is in the _id, which can't change", "name another field")
 	}
 	r := docs.MustField(h.revised)
-	if r.Arrays > 0 || r.NullParent() != "" || !r.Open && r.Type != revised {
+	if r.Arrays > 0 || r.NullParent() != "" || !r.Untyped && r.Type != revised {
 		place.Fail(fmt.Sprintf("the field %q isn't a history.Revised", h.revised),
 			"declare it as *history.Revised, tagged omitempty, not in an array")
 	}
@@ -144,7 +144,7 @@ func (h *untypedHistory) declarePersonal(place core.Place) {
 			place.Fail(fmt.Sprintf("Personal %q overlaps another path of Personal", path), "name each field once")
 		}
 		blank := bson.A{nil}
-		if !f.Open {
+		if !f.Untyped {
 			t := f.Type
 			if f.IsArray() {
 				t = reflect.SliceOf(t)

@@ -119,7 +119,8 @@ func (h *untypedHistory) claimVersion(c *changing, version int64) model.Write {
 	id := commands.MatchID(c.makeRevisionID(version))
 	token := mql.E("token", c.op)
 	return model.Write{
-		Collection: h.revisions.Name(), Index: model.IDIndex, Once: true, Model: &mongo.InsertOneModel{Document: bson.D{
+		Collection: h.revisions.Name(), Index: model.IDIndex, Idempotent: true,
+		Model: &mongo.InsertOneModel{Document: bson.D{
 			mql.E("_id", c.makeRevisionID(version)), token, mql.E("at", bson.NewDateTimeFromTime(c.note.At)),
 		}},
 		Done: bson.D{id[0], token, mql.E("doc", mql.Exists(false))},

@@ -264,7 +264,7 @@ func (h *untypedHistory) writeGuarded(
 	c *changing, doc bson.Raw, version int64, write func(filter bson.D) mongo.WriteModel,
 ) model.Write {
 	return model.Write{
-		Collection: h.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Collection: h.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Model: write(model.And(c.byID, h.matchAsRead(doc, version))),
 		Done:  model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
 	}

@@ -68,7 +68,7 @@ func declareInbox(docs *core.Docs, path string, keep int, receipt reflect.Type) 
 	in := &untypedInbox{docs, path, cmp.Or(keep, 100)}
 	f, place := docs.CheckArray(path), core.Place(fmt.Sprintf("inbox.New of %s.%s", docs.Name(), path))
 	switch {
-	case !f.Open && f.Type != receipt:
+	case !f.Untyped && f.Type != receipt:
 		place.Fail(fmt.Sprintf("the receipts at %q are of type %s", path, f.Type),
 			"declare them as []inbox.Receipt, tagged omitempty")
 	case core.Overlap(path, "_id"):
@@ -177,7 +177,7 @@ func (in *untypedInbox) HandleEvent(id any, update bson.D, event any, op bson.Ob
 // updateOnce is an update that also stores a receipt, which isn't stored yet.
 func (in *untypedInbox) updateOnce(byID, u, receipt bson.D) model.Write {
 	w := model.Write{
-		Collection: in.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Collection: in.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}),
 			Update: u,

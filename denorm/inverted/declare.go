@@ -1,6 +1,6 @@
 // Inside package inverted: queries of
 // documents by combinations of several fields' values. The public type makes an
-// indextable.Table for each path, and turns a Pipeline into a typed model.Aggregate.
+// indextable.Table for each path, and turns a pipeline into a typed model.Aggregate.
 //
 // # Stored form
 //

@@ -23,7 +23,7 @@ type untypedQuery struct {
 	kind  combination
 	// Queries that are combined.
 	parts []untypedQuery
-	// Index in Index.tables of a value's table.
+	// Index in untypedInverted.tables of a value's table.
 	table int
 	value bson.RawValue
 	err   error

@@ -163,7 +163,7 @@ func planRestore(into string) func([]rowDrift) model.Plan {
 		}
 		id := commands.MatchID(d.ID)
 		w := model.Write{
-			Collection: into, Index: model.IDIndex, Once: true, Done: id,
+			Collection: into, Index: model.IDIndex, Idempotent: true, Done: id,
 			Model: &mongo.InsertOneModel{Document: d.Want},
 		}
 		if d.Found != nil {

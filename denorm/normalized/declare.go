@@ -87,20 +87,20 @@ func declareNormalized(docs *core.Docs, into string, parts []Part) *untypedNorma
 				"give each part a collection of its own")
 		case slices.ContainsFunc(parts[:i], func(o Part) bool { return o.Path == p.Path }):
 			place.Fail(fmt.Sprintf("path %q is named twice", p.Path), "name each path once")
-		case p.Key == "" && !f.Open && (!f.IsArray() || f.Arrays > 1):
+		case p.Key == "" && !f.Untyped && (!f.IsArray() || f.Arrays > 1):
 			place.Fail(fmt.Sprintf("path %q isn't an array", p.Path), "give the part a Key if it is a document")
-		case p.Key != "" && (f.IsArray() || !f.Open && !stored.IsDocumentType(f.Type)):
+		case p.Key != "" && (f.IsArray() || !f.Untyped && !stored.IsDocumentType(f.Type)):
 			place.Fail(fmt.Sprintf("path %q isn't a document", p.Path), "leave the Key out if the part is an array")
 		case p.Key != "" && (core.CheckKey(p.Key) != nil || docs.MustField(p.Path+"."+p.Key).IsArray()):
 			place.Fail(fmt.Sprintf("Key %q of %q isn't a single value", p.Key, p.Path),
 				"name a field of that document, without dots")
 		}
-		if id, err := docs.Field(p.Path + "._id"); p.Key != "_id" && err == nil && !id.Open {
+		if id, err := docs.Field(p.Path + "._id"); p.Key != "_id" && err == nil && !id.Untyped {
 			place.Fail(fmt.Sprintf("the document at %q has an _id", p.Path),
 				"use the _id as Key, or give that field another name: a row has an _id of its own")
 		}
 		names = append(names, p.Into)
-		n.parts = append(n.parts, part{p, !f.Open && !stored.IsDocumentType(f.Type)})
+		n.parts = append(n.parts, part{p, !f.Untyped && !stored.IsDocumentType(f.Type)})
 	}
 	return n
 }

@@ -90,7 +90,7 @@ func (n *untypedNormalized) PlanRows(filter bson.D) model.Plan {
 		return model.MergeInto{
 			Collection: n.docs.Name(),
 			Pipeline:   append(slices.Concat(match, rows), merge),
-			Once:       true,
+			Idempotent: true,
 		}
 	}
 	var p model.Plan

@@ -1,6 +1,6 @@
 // Inside package numbered: a list of small
 // documents in numbered fields, for databases and search indexes that can't nest. The
-// shell passes the List methods to model.Parts. A store can't write the documents,
+// public type passes the List methods to model.Parts. A store can't write the documents,
 // because their stored form isn't that of their Go type. Package flat splits the
 // elements.
 //
@@ -94,7 +94,7 @@ func declareNumbered(list flat.List, spec Spec) *untypedNumbered {
 	for i := 1; i <= n.max; i++ {
 		for c, column := range n.ListColumns() {
 			name := n.fieldName(column, i)
-			if f, err := n.Docs.Field(name); name == n.Path || err == nil && !f.Open {
+			if f, err := n.Docs.Field(name); name == n.Path || err == nil && !f.Untyped {
 				at.Fail(fmt.Sprintf("the documents have a field %q already", name), "use another Separator")
 			}
 			n.names[name] = place{i, c}

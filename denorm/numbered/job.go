@@ -33,7 +33,7 @@ func (n *untypedNumbered) MakeConvertJob() model.Job {
 // RestoreDocuments is the write that nests all flat lists again, except those with a
 // wrong count.
 func (n *untypedNumbered) RestoreDocuments() model.Write {
-	return model.Write{Collection: n.Docs.Name(), Once: true, Model: &mongo.UpdateManyModel{
+	return model.Write{Collection: n.Docs.Name(), Idempotent: true, Model: &mongo.UpdateManyModel{
 		Filter: bson.D{
 			{Key: n.Path, Value: bson.D{{Key: "$type", Value: "number"}}},
 			{Key: "$expr", Value: n.isSoundCount("$"+n.Path, n.findHighest())},

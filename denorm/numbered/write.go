@@ -164,7 +164,7 @@ func (n *untypedNumbered) writeElementAt(id bson.D, count int, e flat.Element) m
 			filter = append(filter, bson.E{Key: "$nor", Value: n.matchKey(e, count)})
 		}
 		w.Done = append(slices.Clone(id), bson.E{Key: "$or", Value: n.matchKey(e, n.max)})
-		w.Once = true
+		w.Idempotent = true
 	}
 	set, gone := bson.D{{Key: n.Path, Value: count + 1}}, bson.D{}
 	set = append(set, n.encodeElement(count+1, e)...)

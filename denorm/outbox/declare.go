@@ -79,7 +79,7 @@ func declareOutbox(docs *core.Docs, path string, spec Spec, field, event reflect
 	o.spec.Max, o.spec.MaxBytes = cmp.Or(spec.Max, 100), cmp.Or(spec.MaxBytes, 64<<10)
 	f, place := docs.MustField(path), core.Place(fmt.Sprintf("outbox.New of %s.%s", docs.Name(), path))
 	switch {
-	case f.Arrays > 0 || f.NullParent() != "" || f.StoresNull() || !f.Open && f.Type != field:
+	case f.Arrays > 0 || f.NullParent() != "" || f.StoresNull() || !f.Untyped && f.Type != field:
 		place.Fail(fmt.Sprintf("the field %q isn't an outbox.Outgoing of the events' type", path),
 			"declare it as outbox.Outgoing, tagged omitempty, not in an array")
 	case core.Overlap(path, "_id"):

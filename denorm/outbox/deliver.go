@@ -219,7 +219,7 @@ func (o *untypedOutbox) updateFenced(id bson.RawValue, fence int64, update bson.
 	byID := commands.MatchID(id)
 	update = append(slices.Clone(update), mql.E("$max", bson.D{mql.E(o.fence, fence)}))
 	return model.Write{
-		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true,
+		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, bson.D{mql.E(o.fence, bson.D{mql.E("$not", mql.Op("$gt", fence))})}),
 			Update: update,

@@ -37,7 +37,7 @@ func (o *untypedOutbox) PublishEvent(id, body any, at time.Time, op bson.ObjectI
 	}
 	holds := func(path string) bson.D { return model.And(byID, bson.D{mql.E(path+".id", op)}) }
 	w := model.Write{
-		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Once: true, Token: op,
+		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true, Token: op,
 		Done: model.And(byID, bson.D{
 			mql.E("$or", bson.A{o.matchEvent(o.events, event, op), o.matchEvent(o.parked, event, op)}),
 		}),

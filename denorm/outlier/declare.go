@@ -87,11 +87,11 @@ func declareOutlier(
 			"declare the Bucket without a Period: its pages must be in the order of appending")
 	case o.in.Docs.Name() == o.docs.Name():
 		place.Fail("owners and overflow are in the same collection", "give the Bucket a collection of its own")
-	case !array.Open && array.Type != element:
+	case !array.Untyped && array.Type != element:
 		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the overflow of type %s", array.Type, element),
 			"declare both with the same type of elements")
 	}
-	if flag := o.docs.MustField(o.spec.Flag); flag.Arrays > 0 || !flag.Open && flag.Type.Kind() != reflect.Bool {
+	if flag := o.docs.MustField(o.spec.Flag); flag.Arrays > 0 || !flag.Untyped && flag.Type.Kind() != reflect.Bool {
 		place.Fail(fmt.Sprintf("Flag %q is of type %s", o.spec.Flag, stored.DescribeKind(flag)),
 			"name a bool that isn't in an array")
 	}

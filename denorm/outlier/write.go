@@ -190,7 +190,7 @@ func (o *untypedOutlier) pushElement(id bson.RawValue, e bucket.Element) model.W
 	w := model.Write{Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One}
 	if o.in.Spec.ElementKey != "" {
 		filter = append(filter, bson.E{Key: o.keyPath(), Value: stored.MatchOther(e.ID)})
-		w.Done, w.Once = append(commands.MatchID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
+		w.Done, w.Idempotent = append(commands.MatchID(id), mql.E(o.keyPath(), mql.Eq(e.ID))), true
 	}
 	if o.spec.MaxBytes > 0 {
 		room := o.spec.MaxBytes - int64(len(e.Item.Value))

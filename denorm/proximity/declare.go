@@ -65,7 +65,7 @@ func declareProximity(list flat.List, field string, ignoreCase bool) *untypedPro
 		place.Fail(fmt.Sprintf("Text is %q", field), "name a field of the document itself")
 	case core.Overlap(field, p.Path) || field == "_id":
 		place.Fail(fmt.Sprintf("Text %q overlaps the list or the _id", field), "give the text a field of its own")
-	case err == nil && !f.Open && (f.IsArray() || f.Type.Kind() != reflect.String):
+	case err == nil && !f.Untyped && (f.IsArray() || f.Type.Kind() != reflect.String):
 		place.Fail(fmt.Sprintf("Text %q is of type %s", field, f.Type),
 			"declare it as a string, or leave the field out of the type")
 	}
@@ -74,7 +74,7 @@ func declareProximity(list flat.List, field string, ignoreCase bool) *untypedPro
 		if len(p.Fields) > 0 {
 			path += "." + column
 		}
-		if f := p.Docs.MustField(path); !f.Open && f.Type.Kind() != reflect.String {
+		if f := p.Docs.MustField(path); !f.Untyped && f.Type.Kind() != reflect.String {
 			place.Fail(fmt.Sprintf("%q is of type %s", path, f.Type), "name fields of a string type")
 		}
 	}

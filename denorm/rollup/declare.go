@@ -183,7 +183,7 @@ func (r *untypedRollup) checkOwnField(what, path string, others ...string) core.
 // declareTime requires a time, because bins are spans of time.
 func (r *untypedRollup) declareTime() {
 	f := r.checkOwnField("Time", r.time, "_id")
-	if !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
+	if !f.Untyped && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
 		r.place.Fail(fmt.Sprintf("Time %q is of type %s", r.time, f.Type),
 			"name a field of type time.Time or bson.DateTime")
 	}
@@ -196,11 +196,11 @@ func (r *untypedRollup) declareMark(want reflect.Type) {
 	switch {
 	case strings.Contains(r.mark, "."):
 		r.place.Fail(fmt.Sprintf("Mark %q isn't a top-level field of the event", r.mark), "give it a field of its own")
-	case !f.Open && f.Type != want:
+	case !f.Untyped && f.Type != want:
 		r.place.Fail(fmt.Sprintf("Mark %q is of type %s", r.mark, f.Type),
 			"declare it as *rollup.Mark, tagged omitempty")
 	}
-	if raw, err := r.docs.Document(reflect.Zero(r.docs.Type()).Interface()); err == nil && !f.Open {
+	if raw, err := r.docs.Document(reflect.Zero(r.docs.Type()).Interface()); err == nil && !f.Untyped {
 		if _, err := raw.LookupErr(r.mark); err == nil {
 			r.place.Fail(fmt.Sprintf("Mark %q is stored even when it is empty", r.mark),
 				"declare it as *rollup.Mark, tagged omitempty")
@@ -225,7 +225,7 @@ func (r *untypedRollup) declareNumbers(spec Spec, number reflect.Type) {
 		what := []string{"Sums", "Mins", "Maxs"}[i]
 		for _, path := range list {
 			f := r.checkOwnField(what, path, "_id", r.time, r.mark)
-			if !f.Open && !r.kind.canHold(f.Type) {
+			if !f.Untyped && !r.kind.canHold(f.Type) {
 				r.place.Fail(fmt.Sprintf("%s %q is of type %s, which bins of type %s can't hold exactly",
 					what, path, f.Type, number),
 					"name a number, and give rollup.Doc int64 for integers, float64 for floats, bson.Decimal128 for "+
@@ -260,7 +260,7 @@ func (k kind) canHold(t reflect.Type) bool {
 func (r *untypedRollup) declareGroup() {
 	for i, path := range r.by {
 		f := r.checkOwnField("By", path, append([]string{"_id", r.time, r.mark}, r.by[:i]...)...)
-		if !f.Open && !keytext.IsKeyType(f.Type) {
+		if !f.Untyped && !keytext.IsKeyType(f.Type) {
 			r.place.Fail(fmt.Sprintf("By %q is of type %s, which can't be part of an _id", path, f.Type),
 				"use a string type, an integer type or bson.ObjectID")
 		}
@@ -274,7 +274,7 @@ func (r *untypedRollup) declareGroup() {
 			r.place.Fail(fmt.Sprintf("the groups of the bins, of type %s, have no field %q",
 				r.group, flattenPath(path)),
 				"give rollup.Doc a struct with a field for each path of By, with / for a dot")
-		case !keytext.IsKeyType(g.Type) || !f.Open && g.Type != f.Type:
+		case !keytext.IsKeyType(g.Type) || !f.Untyped && g.Type != f.Type:
 			r.place.Fail(fmt.Sprintf("By %q is of type %s, but of type %s in the bins", path, f.Type, g.Type),
 				"declare both with the same type")
 		}

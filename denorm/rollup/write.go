@@ -96,7 +96,7 @@ func (r *untypedRollup) unmarkLeader(b batch) model.Write {
 // deleted.
 func (r *untypedRollup) updateEvents(filter, update bson.D) model.Write {
 	return model.Write{
-		Collection: r.docs.Name(), Index: model.IDIndex, Once: true, Deleted: true,
+		Collection: r.docs.Name(), Index: model.IDIndex, Idempotent: true, Deleted: true,
 		Model: &mongo.UpdateManyModel{Filter: filter, Update: update},
 	}
 }

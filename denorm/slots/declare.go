@@ -1,6 +1,6 @@
 // Inside package slots: the number of a key is
 // divided among several documents, so that many writers don't wait for each other. The
-// shell passes ListChecks to model.Parts. A store can't write slots.
+// public type passes ListChecks to model.Parts. A store can't write slots.
 //
 // # Stored form
 //
@@ -10,7 +10,7 @@
 //	 seq: 1, out: {seq: 1, to: 1, of: 0, free: 3}}
 //	{_id: "s#0001", key: "s", n: 1, of: 2, sum: -1, free: 3, ops: […], seq: 0, got: {s0: 0}}
 //
-// An operation's token has a hash h (HashToken). Slot n counts the tokens for which h
+// An operation's token has a hash h (hashToken). Slot n counts the tokens for which h
 // modulo of is n. A slot whose of is 0 is closed: it counts none. Slots are never
 // deleted, so a late writer finds a slot, and its filter fails there. The key's number is
 // the sum of all sums, also of closed slots. With Stock, the same number is the sum of
@@ -72,7 +72,7 @@ type untypedSlots struct {
 	spec Spec
 }
 
-// Most is the maximum number of slots of a key. _ids have four digits for it.
+// mostSlots is the maximum number of slots of a key. _ids have four digits for it.
 const mostSlots = 1024
 
 // declareSlots declares that a collection has slots. It panics with a *model.DeclarationError

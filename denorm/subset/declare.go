@@ -39,7 +39,7 @@
 //
 // # What a crash leaves
 //
-// In a transaction, nothing. Outside transactions, a crash after state 2 leaves the old
+// In a transaction, nothing. Outside transactions, a crash after step 2 leaves the old
 // array and a child with an unfinished action in the store's field. A retry, or the next
 // client that needs the child, finishes it. The check skips such parents. A cut
 // RefreshParent or repair is run again: each is one write.
@@ -84,7 +84,7 @@ func declareSubset(children *core.Docs, refPath string, parents *core.Docs, path
 	switch {
 	case ref.Arrays > 0:
 		place.Fail(fmt.Sprintf("%q holds many parents", s.ref), "name a path that holds the _id of one parent")
-	case !ref.Open && !id.Open && ref.Type != id.Type:
+	case !ref.Untyped && !id.Untyped && ref.Type != id.Type:
 		place.Fail(fmt.Sprintf("%q holds values of type %s, but the _ids of %s are of type %s", s.ref, ref.Type,
 			s.parents.Name(), id.Type), "name a path that holds _ids of that type")
 	case spec.Max < 1:
@@ -92,8 +92,8 @@ func declareSubset(children *core.Docs, refPath string, parents *core.Docs, path
 	case len(spec.By) == 0:
 		place.Fail("By is empty", "give the order of the children, such as {time: -1}")
 	}
-	if child := s.docs.MustField("_id"); s.whole && !array.Open {
-		if own := s.parents.MustField(s.path + "._id"); !own.Open && !child.Open && own.Type != child.Type {
+	if child := s.docs.MustField("_id"); s.whole && !array.Untyped {
+		if own := s.parents.MustField(s.path + "._id"); !own.Untyped && !child.Untyped && own.Type != child.Type {
 			place.Fail(fmt.Sprintf("the elements of %s.%s aren't whole children", s.parents.Name(), s.path),
 				"declare the array as a slice of the children's type, or name Fields")
 		}
@@ -148,10 +148,10 @@ func (s *untypedSubset) declareCopy(path string, place core.Place) {
 		place.Fail(fmt.Sprintf("%q is in an array", path), "copy the whole array")
 	case from.Array != "" && slices.ContainsFunc(s.by, func(e bson.E) bool { return e.Key == path }):
 		place.Fail(fmt.Sprintf("By sorts by the array %q", path), "sort by single values")
-	case !from.Open && !to.Open && (from.Type != to.Type || from.IsArray() != to.IsArray()):
+	case !from.Untyped && !to.Untyped && (from.Type != to.Type || from.IsArray() != to.IsArray()):
 		place.Fail(fmt.Sprintf("%q is of type %s in %s, but of type %s in %s.%s", path, stored.DescribeKind(from),
 			s.docs.Name(), stored.DescribeKind(to), s.parents.Name(), s.path), "declare both with the same type")
-	case !to.Open && to.Arrays != 1+isList:
+	case !to.Untyped && to.Arrays != 1+isList:
 		place.Fail(fmt.Sprintf("%q is in an array in %s.%s", path, s.parents.Name(), s.path), "copy the whole array")
 	}
 	for _, other := range s.copies {

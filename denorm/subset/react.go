@@ -119,7 +119,7 @@ func (s *untypedSubset) updateArrays(w model.StoreWrite) (a model.Answer, err er
 	case err != nil:
 	case t.enters:
 		push := commands.UpdateIf(s.parents.Name(), commands.MatchID(t.to), s.pushElements(bson.A{value}))
-		push.Once, push.Done = false, commands.MatchID(t.to)
+		push.Idempotent, push.Done = false, commands.MatchID(t.to)
 		push.Expect, push.Reasons = model.One, []model.Reason{{Err: s.newReferenceError(t.to)}}
 		a.Then = append(a.Then, push)
 	default:

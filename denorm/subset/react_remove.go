@@ -61,7 +61,7 @@ func (s *untypedSubset) planRemoval(w model.StoreWrite, parent bson.RawValue) (a
 	if len(r.window) > s.max {
 		push := commands.UpdateIf(s.parents.Name(), commands.MatchID(parent), bson.D{})
 		r.push, r.hold = push.Model.(*mongo.UpdateOneModel), &mongo.UpdateManyModel{}
-		push.Once = false
+		push.Idempotent = false
 		a.First = append(a.First, push)
 		a.Then = []model.Step{model.Write{
 			Collection: s.docs.Name(), Index: model.IDIndex, Keyed: s.docs.IsKeyed(), Model: r.hold,

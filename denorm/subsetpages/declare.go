@@ -38,7 +38,7 @@
 //
 // # What a crash leaves
 //
-// After state 2, a page that the parent's array doesn't repeat. A retry of the operation,
+// After step 2, a page that the parent's array doesn't repeat. A retry of the operation,
 // the check of arrays, or RefreshParent corrects the array. A store deletes a parent's
 // pages in the action of the parent's deletion (react.go). A concurrent append can leave
 // pages without a parent, which the second check deletes.
@@ -84,7 +84,7 @@ func declareSubset(
 		place.Fail("the Bucket has no ElementKey", "give its spec an ElementKey: the path that identifies an element")
 	case pages.Docs.Name() == parents.Name():
 		place.Fail("parents and pages are in the same collection", "give the Bucket a collection of its own")
-	case !array.Open && array.Type != element:
+	case !array.Untyped && array.Type != element:
 		place.Fail(fmt.Sprintf("the array holds elements of type %s, but the pages of type %s", array.Type, element),
 			"declare both with the same type of elements")
 	}

@@ -79,7 +79,7 @@ func (u *untypedCount) VisitMember(group, member any, at time.Time) model.Write 
 	}
 	id := bson.D{{Key: "_id", Value: v.id}}
 	w := commands.UpsertOne(u.docs.Name(), id, mql.Op("$setOnInsert", v.fields))
-	w.Done, w.Once, w.Keyed = id, false, true
+	w.Done, w.Idempotent, w.Keyed = id, false, true
 	return w
 }
 

@@ -81,6 +81,7 @@ func (u *untypedCount) fillPeriod(into *untypedCount, from, to time.Time) model.
 		{Key: "whenNotMatched", Value: "insert"},
 	}}})
 	return model.MergeInto{
-		Collection: u.docs.Name(), Pipeline: p, Once: true, Keyed: []string{u.docs.Name(), into.docs.Name()}, Err: err,
+		Collection: u.docs.Name(), Pipeline: p, Idempotent: true,
+		Keyed: []string{u.docs.Name(), into.docs.Name()}, Err: err,
 	}
 }

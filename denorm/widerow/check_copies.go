@@ -93,7 +93,7 @@ func (w *untypedRows) planRenewal(side int, rows []columnDrift) model.Plan {
 // match.
 func (w *untypedRows) setCopies(side int, which, c bson.D, copied bson.Raw) model.Write {
 	return model.Write{
-		Collection: w.sides[1-side].Rows, Index: w.namePairIndex(1 - side), Once: true,
+		Collection: w.sides[1-side].Rows, Index: w.namePairIndex(1 - side), Idempotent: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: bson.D{{Key: "cols", Value: mql.Op("$elemMatch", which)}},
 			Update: append(mql.Set(mql.E("cols.$[c].doc", copied)),

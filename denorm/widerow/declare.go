@@ -37,7 +37,7 @@
 //
 // # What a crash leaves
 //
-// After state 2 a pair can have a column in one row only, or two columns. The next
+// After step 2 a pair can have a column in one row only, or two columns. The next
 // operation on the pair, or the repair of checkLinks, makes it whole as the left row
 // says. A split page keeps its mark: each client that meets it finishes the split
 // (finishSplit). Readers leave out the columns that the next page has already

@@ -88,7 +88,7 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 			update = bson.D{{Key: "$unset", Value: bson.D{{Key: f.key, Value: ""}}}}
 		}
 		p.Steps = append(p.Steps, model.Write{
-			Collection: f.Name(), Index: model.IDIndex, Once: true,
+			Collection: f.Name(), Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: bson.D{
 					{Key: "_id", Value: same(m.id)}, {Key: f.point, Value: same(m.point)},

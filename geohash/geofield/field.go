@@ -91,14 +91,14 @@ func declare(owners *core.Docs, point, key string, s FieldSpec) *field {
 		ranges: cmp.Or(s.Ranges, 8), zero: s.Zero, sphere: s.Sphere,
 	}
 	p, k := f.MustField(point), f.MustField(key)
-	if !p.Open && p.Type != reflect.TypeFor[Point]() {
+	if !p.Untyped && p.Type != reflect.TypeFor[Point]() {
 		f.MustField(point + ".coordinates")
 	}
 	for _, name := range slices.Concat(s.Prefix, s.Suffix) {
 		f.MustField(name)
 	}
 	f.text = s.Text
-	if !k.Open {
+	if !k.Untyped {
 		switch k.Type.Kind() {
 		case reflect.String:
 			f.text = true

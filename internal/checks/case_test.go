@@ -77,7 +77,7 @@ func (c Case) parts(v any, s string) ([]part, error) {
 	case model.Write:
 		return writeParts(v), v.Err
 	case model.MergeInto:
-		return []part{{"pipeline", stages, v.Pipeline}, {"once", data, v.Once}}, v.Err
+		return []part{{"pipeline", stages, v.Pipeline}, {"once", data, v.Idempotent}}, v.Err
 	case model.Plan:
 		return planParts(v)
 	case model.Check:
@@ -155,7 +155,7 @@ func indexParts(x model.Index) []part {
 func writeParts(w model.Write) []part {
 	out := []part{
 		{"collection", names, w.Collection}, {"index", names, w.Index},
-		{"expect", data, w.Expect.String()}, {"once", data, w.Once},
+		{"expect", data, w.Expect.String()}, {"once", data, w.Idempotent},
 	}
 	if w.Done != nil {
 		out = append(out, part{"done", filter, w.Done})

@@ -74,7 +74,7 @@ func underScope() []Case {
 		{"a delete marks", func(s string) []model.Step { return []model.Step{parts.Delete(s)} }},
 		{"each step", func(s string) []model.Step { return []model.Step{uses.RemoveEverywhere(s), parts.Delete(s)} }},
 		{"what is read and what is written", func(s string) []model.Step {
-			return []model.Step{model.MergeInto{Collection: "parts", Once: true, Pipeline: mongo.Pipeline{
+			return []model.Step{model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
 				{{Key: "$match", Value: bson.D{{Key: "name", Value: s}}}},
 				{{Key: "$merge", Value: bson.D{{Key: "into", Value: "products"}}}},
 			}}}

@@ -153,7 +153,7 @@ var tenantRuns = map[string]struct {
 	}, "1"},
 	"model.MergeInto.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		_, err := model.MergeInto{
-			Collection: "books", Once: true,
+			Collection: "books", Idempotent: true,
 			Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}},
 		}.Run(ctx, db)
 		return "", err

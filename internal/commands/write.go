@@ -51,15 +51,16 @@ func MatchIDs(ids any) bson.D { return bson.D{{Key: "_id", Value: mql.Op("$in", 
 func AdoptWrite(w model.Write) model.Write {
 	return model.Write{
 		Collection: w.Collection, Model: w.Model, Expect: w.Expect, Done: w.Done, Token: w.Token,
-		Reasons: w.Reasons, Once: w.Once, Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed, IfMarked: w.IfMarked,
-		Index: w.Index, Err: w.Err,
+		Reasons: w.Reasons, Idempotent: w.Idempotent, Deleted: w.Deleted, Final: w.Final, Keyed: w.Keyed,
+		IfMarked: w.IfMarked,
+		Index:    w.Index, Err: w.Err,
 	}
 }
 
 // UpdateOne updates a document that a filter finds by _id, and expects a match.
 func UpdateOne(collection string, filter bson.D, update any) model.Write {
 	w := UpdateIf(collection, filter, update)
-	w.Expect, w.Once = model.One, false
+	w.Expect, w.Idempotent = model.One, false
 	return w
 }
 
@@ -67,7 +68,7 @@ func UpdateOne(collection string, filter bson.D, update any) model.Write {
 // update again must change nothing.
 func UpdateIf(collection string, filter bson.D, update any) model.Write {
 	return model.Write{
-		Collection: collection, Index: model.IDIndex, Once: true,
+		Collection: collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{Filter: filter, Update: update},
 	}
 }
@@ -83,7 +84,7 @@ func UpsertOne(collection string, filter bson.D, update any) model.Write {
 // delete into a mark.
 func DeleteOne(collection string, filter bson.D) model.Write {
 	return model.Write{
-		Collection: collection, Index: model.IDIndex, Once: true, Final: true,
+		Collection: collection, Index: model.IDIndex, Idempotent: true, Final: true,
 		Model: &mongo.DeleteOneModel{Filter: filter},
 	}
 }

@@ -64,7 +64,7 @@ func TestUniqueAcrossShards(t *testing.T) {
 			Read: func(ctx context.Context, db model.DB) (member, error) { return members.ByID(1).One(ctx, db) },
 			Decide: func(member) (model.Plan, error) {
 				w := members.Update(1, bson.D{e("$inc", bson.D{e("visits", 1)})})
-				w.Expect, w.Once = model.One, true
+				w.Expect, w.Idempotent = model.One, true
 				return model.NewPlan(w), nil
 			},
 		}

@@ -201,7 +201,7 @@ func (d *Docs) CheckArray(path string) Field {
 	case f.nullParent != "":
 		d.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push and $addToSet fail", f.nullParent), path,
 			"tag that field omitempty, or declare it as a struct")
-	case f.Open && !f.list:
+	case f.Untyped && !f.list:
 	case !f.IsArray():
 		d.Fail(fmt.Sprintf("path %q is of type %s, not an array", path, f.Type), path, "name a slice field")
 	case f.Arrays > 1:

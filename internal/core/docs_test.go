@@ -155,7 +155,7 @@ func TestFieldSaysWhatIsThere(t *testing.T) {
 		{"extra.any.thing", 0, false, true, false, "", "below a map"},
 	} {
 		f, err := products.Field(c.path)
-		if err != nil || f.Arrays != c.arrays || f.IsArray() != c.isArray || f.Open != c.open ||
+		if err != nil || f.Arrays != c.arrays || f.IsArray() != c.isArray || f.Untyped != c.open ||
 			f.StoresNull() != c.null || f.Array != c.first {
 			t.Errorf("%s (%s): %+v, %v", c.path, c.where, f, err)
 		}

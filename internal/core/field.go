@@ -8,17 +8,17 @@ import (
 
 // A Field is a path of a collection's documents, checked against their Go type.
 type Field struct {
-	Path   string       // dotted; it crosses arrays without a word, as MongoDB's paths do
-	Type   reflect.Type // the Go type of the value, arrays taken off; nil when Open
-	Arrays int          // how many arrays the path crosses or ends in
-	Open   bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
-	Closed bool         // the value's type holds no names but its own fields
-	Array  string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
+	Path    string       // dotted; it crosses arrays without a word, as MongoDB's paths do
+	Type    reflect.Type // the Go type of the value, arrays taken off; nil when Untyped
+	Arrays  int          // how many arrays the path crosses or ends in
+	Untyped bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
+	Closed  bool         // the value's type holds no names but its own fields
+	Array   string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
 
 	list       bool   // the value itself is an array
 	null       bool   // a nil slice, map or pointer of this field is stored as null
 	nullParent string // the first document above it that may be stored as null; "" for none
-	steps      []step // how to read it; empty when Open
+	steps      []step // how to read it; empty when Untyped
 }
 
 // IsArray reports whether the value at the path is an array. It is false below an open
@@ -84,7 +84,7 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 		l = next
 	}
 	if k, _ := kindOf(f.Type); k == open && f.Type.Kind() == reflect.Interface {
-		f.Open = true
+		f.Untyped = true
 	}
 	f.Closed = c == nil && isPlain(f.Type)
 	return f, nil
@@ -92,7 +92,7 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 
 // opened is the field when its path has left what is known.
 func (f Field) opened() Field {
-	f.Open, f.Type, f.list, f.null, f.steps = true, nil, false, false, nil
+	f.Untyped, f.Type, f.list, f.null, f.steps = true, nil, false, false, nil
 	return f
 }
 

@@ -126,10 +126,10 @@ func checkLayout(t *testing.T, r *rand.Rand, typ reflect.Type, o *options.BSONOp
 		if err != nil {
 			t.Fatalf("%s\nstored path %q: %v", typ, s.path, err)
 		}
-		if !f.Open && kindOf(f.Type) == scalar && f.IsArray() != slices.Contains(s.types, bson.TypeArray) {
+		if !f.Untyped && kindOf(f.Type) == scalar && f.IsArray() != slices.Contains(s.types, bson.TypeArray) {
 			t.Errorf("%s\npath %q: IsArray is %v, stored are %v", typ, s.path, f.IsArray(), s.types)
 		}
-		if other, err := l.Resolve(s.path+"_no", c); err == nil && !other.Open {
+		if other, err := l.Resolve(s.path+"_no", c); err == nil && !other.Untyped {
 			t.Errorf("%s\npath %q_no is not stored, and resolves", typ, s.path)
 		}
 	}
@@ -151,7 +151,7 @@ func checkNulls(
 	}
 	for _, s := range storedPaths(full) {
 		f, err := l.Resolve(s.path, c)
-		if err != nil || f.Open && f.Type == nil {
+		if err != nil || f.Untyped && f.Type == nil {
 			continue
 		}
 		if slices.Contains(found[s.path], bson.TypeNull) && !f.StoresNull() {
@@ -205,7 +205,7 @@ func TestReaderAgreesWithDriver(t *testing.T) {
 func checkReader(t *testing.T, l *core.Layout, c *core.Codec, v reflect.Value, raw bson.Raw, path string) {
 	t.Helper()
 	f, err := l.Resolve(path, c)
-	if err != nil || f.Open {
+	if err != nil || f.Untyped {
 		return
 	}
 	var want []bson.RawValue

@@ -160,7 +160,7 @@ func (o *olderTypes) has(path string, c *Codec) bool {
 }
 
 func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec) error {
-	if f.Open || path == "_id" || strings.HasPrefix(path, "_id.") {
+	if f.Untyped || path == "_id" || strings.HasPrefix(path, "_id.") {
 		return nil
 	}
 	for _, t := range types {
@@ -172,7 +172,7 @@ func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec
 		switch {
 		case err != nil:
 			return fmt.Errorf("documents of the older version %s have no %q: %w", t, path, err)
-		case !was.Open && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
+		case !was.Untyped && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
 			return fmt.Errorf("%q is %s in documents of the older version %s, but %s in the newest", path,
 				was.kindName(), t, f.kindName())
 		}

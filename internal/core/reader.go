@@ -25,7 +25,7 @@ var zeroerType = reflect.TypeFor[bson.Zeroer]()
 // type.
 func NewReader[V any](d *Docs, path string) *Reader[V] {
 	f, want := d.MustField(path), reflect.TypeFor[V]()
-	if !f.Open && f.Type != want {
+	if !f.Untyped && f.Type != want {
 		d.Fail(fmt.Sprintf("path %q holds values of type %s, not %s", path, f.Type, want), path,
 			fmt.Sprintf("declare the field as %s (or a slice of it), or name another path", want))
 	}
@@ -48,7 +48,7 @@ func (r *Reader[V]) Append(dst []V, doc any) []V {
 	if !v.IsValid() {
 		return dst // a nil document holds nothing
 	}
-	if r.field.Open {
+	if r.field.Untyped {
 		return appendOpen(dst, r.codec, v.Interface(), r.parts)
 	}
 	return appendSteps(dst, r.codec, v, r.field.steps)
@@ -70,7 +70,7 @@ func (r *Reader[V]) View(doc any) []V {
 			return nil
 		}
 	}
-	if v.IsValid() && v.CanAddr() && !r.field.Open {
+	if v.IsValid() && v.CanAddr() && !r.field.Untyped {
 		if p, ok := v.Addr().Interface().(*[]V); ok && !holdsNulls(v.Type().Elem()) {
 			return slices.Clip(*p)
 		}

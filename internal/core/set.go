@@ -161,7 +161,7 @@ func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
 // array field takes an element. A bson.RawValue must be readable as the type.
 func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	held, isRaw := v.(bson.RawValue)
-	if isRaw && !f.Open && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
+	if isRaw && !f.Untyped && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
 		have, want := fmt.Sprintf("%T", v), f.Type.String()
 		if !element {
 			want = f.kindName()
@@ -195,7 +195,7 @@ func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
 // fits reports whether values of a type can be stored in a field. With element, an array
 // field takes an element.
 func (f Field) fits(have reflect.Type, element bool) bool {
-	if have == nil || f.Open {
+	if have == nil || f.Untyped {
 		return true
 	}
 	want := pointedTo(f.Type) // the type of a pointer that encodes itself is the pointer's

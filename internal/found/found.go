@@ -149,6 +149,6 @@ func MendMatching(
 	return MendByID(check, collection, leaves, func(id bson.D) model.Write {
 		one := update
 		one.Filter = model.And(id, is)
-		return model.Write{Collection: collection, Index: model.IDIndex, Once: true, Model: &one}
+		return model.Write{Collection: collection, Index: model.IDIndex, Idempotent: true, Model: &one}
 	})
 }

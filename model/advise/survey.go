@@ -150,7 +150,7 @@ func (s *Survey) place() core.Place {
 
 // mustArray refuses paths through several arrays, and, if a list is needed, through none.
 func (s *Survey) mustArray(f core.Field, needed bool) {
-	if f.Arrays > 1 || needed && f.Arrays == 0 && !f.Open {
+	if f.Arrays > 1 || needed && f.Arrays == 0 && !f.Untyped {
 		s.place().Fail("path \""+f.Path+"\" doesn't go through one array", "name the array of the children, or of their ids")
 	}
 }

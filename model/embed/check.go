@@ -215,7 +215,7 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 		}
 		id, key := r.ID, r.Key
 		p.Steps = append(p.Steps, model.Write{
-			Collection: m.docs.Name(), Index: model.IDIndex, Once: true,
+			Collection: m.docs.Name(), Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(id)}}, m.holds(key)),
 				Update: mongo.Pipeline{{{

@@ -116,7 +116,7 @@ func innerField(c *core.Docs, base, name string, arrays int, key string) error {
 		return c.Refuse(base, name, err.Error())
 	case key != "" && core.Overlap(name, key):
 		return c.Refuse(base+"."+name, nil, "is the element's key: add an element with the new key, and remove this element")
-	case !f.Open && crossed > 0:
+	case !f.Untyped && crossed > 0:
 		return c.Refuse(base+"."+name, nil, "is in another array: declare that array with NewNested")
 	}
 	return nil

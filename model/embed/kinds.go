@@ -336,7 +336,7 @@ func (k *kinds) assign(filter bson.D, tag string) model.Write {
 	if k.path != "" {
 		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
 	}
-	return model.Write{Collection: k.docs.Name(), Once: true, Model: &mongo.UpdateManyModel{
+	return model.Write{Collection: k.docs.Name(), Idempotent: true, Model: &mongo.UpdateManyModel{
 		Filter: model.And(own, untagged), Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
 	}}
 }

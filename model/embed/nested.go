@@ -56,7 +56,7 @@ func newNesting(outer *embedding, elem reflect.Type, path string, spec EmbeddedS
 	case f.NullParent() != "":
 		place.Fail(fmt.Sprintf("a nil value at %q is stored as null, below which $push fails", f.NullParent()),
 			"tag that field omitempty, or declare it as a struct")
-	case f.Open && !f.IsArray():
+	case f.Untyped && !f.IsArray():
 	case !f.IsArray() || f.Arrays != 2:
 		place.Fail(fmt.Sprintf("path %q isn't an array in the elements of %s", full, outer.path),
 			"name a slice field of the elements that isn't in another array")
@@ -131,7 +131,7 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 	inner := n.path + "." + n.in.key
 	guard := []bson.D{{{Key: inner, Value: noneOf(keys)}}}
 	w := model.Write{
-		Collection: n.in.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Reasons: []model.Reason{
 			{
 				If:  model.And(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
@@ -183,7 +183,7 @@ func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
 		return model.Refused(n.in.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: n.in.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
+		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(ik)}})), Update: u,

@@ -94,7 +94,7 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 		}
 		in, key := r.In, r.Key
 		p.Steps = append(p.Steps, model.Write{
-			Collection: n.in.docs.Name(), Index: model.IDIndex, Once: true,
+			Collection: n.in.docs.Name(), Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(r.ID)}},
 					n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(key)}})),

@@ -160,7 +160,7 @@ func (s *subdocument) create(parent, doc any) model.Write {
 	m := w.Model.(*mongo.UpdateOneModel)
 	v := m.Update.(bson.D)[0].Value.(bson.D)[0].Value
 	m.Filter = model.And(byID, bson.D{{Key: s.path, Value: nil}})
-	w.Once, w.Done = true, model.And(byID, bson.D{{Key: s.path, Value: model.Eq(v)}})
+	w.Idempotent, w.Done = true, model.And(byID, bson.D{{Key: s.path, Value: model.Eq(v)}})
 	w.Reasons = []model.Reason{{If: byID, Err: errElementExists}}
 	return w
 }
@@ -175,7 +175,7 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 		return model.Refused(s.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: s.docs.Name(), Expect: model.One, Once: mql.Idempotent(u), Index: model.IDIndex,
+		Collection: s.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,

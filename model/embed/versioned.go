@@ -119,9 +119,9 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 			"declare it as a plain int64")
 	case core.Overlap(v.version, "_id"):
 		place.Fail("the version is in the _id, which can't change", "name another field")
-	case !f.Open && f.Type == reflect.TypeFor[int]() && strconv.IntSize < 64:
+	case !f.Untyped && f.Type == reflect.TypeFor[int]() && strconv.IntSize < 64:
 		place.Fail(fmt.Sprintf("the version %q is an int, which has 32 bits here", v.version), "declare it as an int64")
-	case !f.Open && f.Type != reflect.TypeFor[int]() && f.Type != reflect.TypeFor[int64]():
+	case !f.Untyped && f.Type != reflect.TypeFor[int]() && f.Type != reflect.TypeFor[int64]():
 		place.Fail(fmt.Sprintf("the version %q is of type %s", v.version, f.Type), "declare it as an int64")
 	}
 	if v.keep < 1 {
@@ -137,7 +137,7 @@ func newVersioning(c *core.Docs, s VersionedSpec) *versioning {
 		return v
 	}
 	ops := c.CheckArray(v.ops)
-	if !ops.Open && ops.Type != reflect.TypeFor[bson.ObjectID]() {
+	if !ops.Untyped && ops.Type != reflect.TypeFor[bson.ObjectID]() {
 		place.Fail(fmt.Sprintf("the tokens at %q are of type %s", v.ops, ops.Type), "declare them as []bson.ObjectID")
 	}
 	if core.Overlap(v.ops, v.version) {

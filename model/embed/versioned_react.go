@@ -38,7 +38,7 @@ func (v *versioning) amend(w model.StoreWrite) (bson.D, error) {
 	case now != was:
 		return nil, core.Final(fmt.Errorf("%w (%s %s: %s is %d, not %d)", ErrVersion, v.docs.Name(),
 			model.Shell(w.Before.Lookup("_id")), v.version, was, now))
-	case !w.Changes(slices.Concat(v.spared, []string{v.version})...):
+	case !w.ChangesBeside(slices.Concat(v.spared, []string{v.version})...):
 		return nil, nil
 	}
 	if err := v.checkVersion(was); err != nil {

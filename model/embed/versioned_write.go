@@ -51,7 +51,7 @@ func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise e
 	filter := model.And(byID, cond)
 	if v.ops != "" {
 		filter = model.And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
-		w.Done, w.Once = model.And(byID, bson.D{{Key: v.ops, Value: op}}), true
+		w.Done, w.Idempotent = model.And(byID, bson.D{{Key: v.ops, Value: op}}), true
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: update}
 	return w
@@ -90,7 +90,7 @@ func (v *versioning) checkAmount(path string, n int64) error {
 		return v.docs.Refuse(path, nil, err.Error())
 	case f.Arrays > 0:
 		return v.docs.Refuse(path, nil, "is an array, or is in one")
-	case !f.Open && !isNumber(f.Type):
+	case !f.Untyped && !isNumber(f.Type):
 		return v.docs.Refuse(path, nil, fmt.Sprintf("is of type %s, not a number", f.Type))
 	case n < 1:
 		return v.docs.Refuse(path, n, "must be greater than 0")

@@ -100,7 +100,7 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	}
 	keyPath := m.path + "." + m.key
 	w := model.Write{
-		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Done: byID,
 		Reasons: []model.Reason{{
 			If:  model.And(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}),
@@ -169,7 +169,7 @@ func (m *embedding) put(parent, element any) model.Write {
 		}},
 		bson.D{{Key: "$concatArrays", Value: bson.A{orNone("$" + m.path), bson.A{quote(elems[0])}}}},
 	}}}
-	w := model.Write{Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex}
+	w := model.Write{Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex}
 	filter := byID
 	if m.max > 0 {
 		filter = model.And(byID, bson.D{{
@@ -218,7 +218,7 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 		return model.Refused(m.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: m.docs.Name(), Expect: model.One, Once: once, Index: model.IDIndex,
+		Collection: m.docs.Name(), Expect: model.One, Idempotent: once, Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: model.And(byID, m.holds(key)), Update: update,
@@ -285,7 +285,7 @@ func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
 		filter = model.And(byID, bson.D{{Key: "$and", Value: held}})
 	}
 	return model.Write{
-		Collection: m.docs.Name(), Expect: model.One, Once: true, Index: model.IDIndex,
+		Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: filter, Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: m.path, Value: list}}}}},
@@ -320,7 +320,7 @@ func (m *embedding) move(from, to, element any) model.Plan {
 	if err != nil {
 		return model.RefusedPlan(m.docs.Name(), err)
 	}
-	there.Done, there.Once = nil, false // an equal element may come from another move, or may be older
+	there.Done, there.Idempotent = nil, false // an equal element may come from another move, or may be older
 	held := bson.D{{Key: m.path, Value: model.Eq(elems[0])}}
 	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
 	p := model.NewPlan(there, model.Write{

@@ -89,7 +89,7 @@ func TestDuplicateStaysOne(t *testing.T) {
 func logged(op bson.ObjectID) model.Write {
 	w := updateLots(d("_id", "l", "log.op", d("$ne", op)),
 		d("$push", d("log", d("$each", bson.A{d("op", op)}, "$slice", -2))))
-	w.Once = true
+	w.Idempotent = true
 	w.Done = d("_id", "l", "log.op", d("$all", bson.A{op}))
 	return w
 }
@@ -121,8 +121,8 @@ func TestMergeOneToken(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := merge(op)
-			if w.Err != nil || !w.Once {
-				t.Fatalf("%s: Once %t, %v", name, w.Once, w.Err)
+			if w.Err != nil || !w.Idempotent {
+				t.Fatalf("%s: Once %t, %v", name, w.Idempotent, w.Err)
 			}
 			if _, err := w.Run(ctx, db); err != nil {
 				t.Fatalf("%s: %v", name, err)

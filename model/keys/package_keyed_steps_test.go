@@ -61,7 +61,7 @@ func sequenceSteps() []worldStep {
 				Sorted(bson.D{{Key: "_id", Value: 1}})),
 		wrote("update", worldLetters.Update("alice_003", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 5}}}})),
 		wrote("an update by a pipeline", model.Write{
-			Collection: "wLetters", Once: true,
+			Collection: "wLetters", Idempotent: true,
 			Model: &mongo.UpdateManyModel{Filter: bson.D{{Key: "n", Value: bson.D{{Key: "$gt", Value: 0}}}},
 				Update: mongo.Pipeline{{{
 					Key:   "$set",
@@ -69,7 +69,7 @@ func sequenceSteps() []worldStep {
 				}}}},
 		}),
 		wrote("a replacement by a pipeline", model.Write{
-			Collection: "wLetters", Once: true,
+			Collection: "wLetters", Idempotent: true,
 			Model: &mongo.UpdateOneModel{Filter: bson.D{{Key: "_id", Value: "bob_002"}},
 				Update: mongo.Pipeline{{{
 					Key:   "$replaceWith",
@@ -215,7 +215,7 @@ func documentKeySteps() []worldStep {
 		wrote("update",
 			worldRooms.Update(keyedRoomID{"a", 1, "x"}, bson.D{{Key: "$set", Value: bson.D{{Key: "name", Value: "new"}}}})),
 		wrote("a copy of a part", model.Write{
-			Collection: "wRooms", Once: true,
+			Collection: "wRooms", Idempotent: true,
 			Model: &mongo.UpdateManyModel{Filter: bson.D{{Key: "_id.house", Value: "a"}},
 				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "up", Value: "$_id.door"}}}}}},
 		}),
@@ -259,7 +259,7 @@ func documentKeySteps() []worldStep {
 				}}},
 			},
 		}}}})),
-		wrote("merge", model.MergeInto{Collection: "wNotes", Once: true, Pipeline: mongo.Pipeline{
+		wrote("merge", model.MergeInto{Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
 			{{Key: "$project", Value: bson.D{{Key: "_id", Value: "$letter"}, {Key: "text", Value: "$_id"}}}},
 			{{
 				Key: "$merge",

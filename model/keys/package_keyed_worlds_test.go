@@ -277,7 +277,7 @@ func TestKeyedNeedsModel(t *testing.T) {
 		"lookup":  {found("", lookup), false},
 		"by name": {wrote("", byName), false},
 		"plan":    {wrote("", model.Scope{Tenant: bson.D{{Key: "tenant", Value: "a"}}}.Plan(model.NewPlan(byName))), false},
-		"merge": {wrote("", model.MergeInto{Collection: "wNotes", Once: true, Pipeline: mongo.Pipeline{
+		"merge": {wrote("", model.MergeInto{Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
 			{{Key: "$merge", Value: bson.D{{Key: "into", Value: "wLetters"}, {Key: "whenMatched", Value: "fail"}}}},
 		}}), false},
 	} {
@@ -314,7 +314,7 @@ func TestKeyedScopePlan(t *testing.T) {
 		for _, name := range []string{"a", "b"} {
 			scope := model.Scope{Tenant: bson.D{{Key: "tenant", Value: name}}}
 			p := model.NewPlan(worldLetters.Insert(keyedLetter{ID: "alice_001", Text: name}), model.Write{
-				Collection: "wLetters", Expect: model.One, Once: true,
+				Collection: "wLetters", Expect: model.One, Idempotent: true,
 				Model: &mongo.UpdateOneModel{
 					Filter: bson.D{{Key: "_id", Value: "alice_001"}},
 					Update: bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: int64(3)}}}},

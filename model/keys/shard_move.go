@@ -31,7 +31,7 @@ func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	}
 	done := model.And(filter, equals(s.merged(from, to)))
 	return model.Write{
-		Collection: s.Name(), Expect: model.One, Done: done, Once: true, Index: "_id_",
+		Collection: s.Name(), Expect: model.One, Done: done, Idempotent: true, Index: "_id_",
 		Model: mongo.NewUpdateOneModel().SetFilter(model.And(filter, equals(from))).
 			SetUpdate(bson.D{{Key: "$set", Value: to}}),
 	}

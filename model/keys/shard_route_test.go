@@ -136,7 +136,7 @@ func TestShardKeyMoves(t *testing.T) {
 			},
 			Decide: func(int32) (model.Plan, error) {
 				w := customers.Update(7, shardD("$inc", shardD("count", 1)))
-				w.Expect, w.Once = model.One, true
+				w.Expect, w.Idempotent = model.One, true
 				return model.NewPlan(w), nil
 			},
 		}

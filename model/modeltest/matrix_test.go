@@ -167,7 +167,7 @@ func TestFaultMatrixLease(t *testing.T) {
 					if p.N == 9 {
 						return model.Plan{}
 					}
-					return model.NewPlan(model.Write{Collection: "parts", Once: true,
+					return model.NewPlan(model.Write{Collection: "parts", Idempotent: true,
 						Model: mongo.NewUpdateOneModel().SetFilter(bson.D{{Key: "_id", Value: 0}}).SetUpdate(set(9))})
 				})
 			}

@@ -58,7 +58,7 @@ func declareChildRefs(parents *core.Docs, path string, ids core.Field, children 
 	r.list = cmp.Or(ids.Array, path)
 	r.key = strings.TrimPrefix(strings.TrimPrefix(path, r.list), ".")
 	r.elements = parents.CheckArray(r.list)
-	if !ids.Open && ids.Arrays > 1 {
+	if !ids.Untyped && ids.Arrays > 1 {
 		core.Place("childrefs.New of "+parents.Name()).Fail(fmt.Sprintf("path %q crosses %d arrays", path, ids.Arrays),
 			"name one array of ids, or one array of documents that each hold an id")
 	}

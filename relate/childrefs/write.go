@@ -44,7 +44,7 @@ func (r *untypedChildRefs) AddIDs(parent any, children []any) model.Write {
 }
 
 // AddElement is the write that adds an element with its id. It decodes the id into id, a
-// pointer to an id of the children, so that the shell can check it.
+// pointer to an id of the children, so that the caller can check it.
 func (r *untypedChildRefs) AddElement(parent, element, id any) model.Write {
 	doc, err := r.encodeElement(element)
 	if err != nil {
@@ -66,7 +66,7 @@ func (r *untypedChildRefs) encodeElement(v any) (bson.Raw, error) {
 	if r.key == "" {
 		return nil, r.Parents.Refuse(r.list, nil, "is a list of bare ids: use Add")
 	}
-	if t := reflect.TypeOf(v); !r.elements.Open && t != r.elements.Type {
+	if t := reflect.TypeOf(v); !r.elements.Untyped && t != r.elements.Type {
 		if t == nil || t.Kind() != reflect.Pointer || t.Elem() != r.elements.Type || reflect.ValueOf(v).IsNil() {
 			return nil, r.Parents.Refuse(r.list, nil, fmt.Sprintf("must be a %s, not a %T", r.elements.Type, v))
 		}

@@ -68,12 +68,12 @@ func (d *untypedDangling) CompleteDeclaration(targets *core.Docs, list string, b
 	}
 	switch {
 	case list == "":
-	case !d.Ref.Open:
+	case !d.Ref.MayBeList:
 		place.Fail("List is given, but the type already tells which part is the list", "leave List empty")
 	case list != d.Ref.Path && !strings.HasPrefix(d.Ref.Path, list+"."):
 		place.Fail(fmt.Sprintf("List %q isn't on the path", list), "name the path itself, or one above it")
 	default:
-		d.Ref.List, d.Ref.Open = list, false
+		d.Ref.List, d.Ref.MayBeList = list, false
 		d.Ref.Key = strings.TrimPrefix(strings.TrimPrefix(d.Ref.Path, list), ".")
 	}
 	switch {
@@ -186,7 +186,7 @@ func (d *untypedDangling) planMend(found []row) model.Plan {
 // mendDocument is the write of one document, if it still has one of some ids.
 func (d *untypedDangling) mendDocument(id bson.RawValue, ids bson.A) model.Write {
 	filter := append(commands.MatchID(id), d.Ref.MatchReferring(ids)...)
-	w := model.Write{Collection: d.Docs.Name(), Index: model.IDIndex, Once: true}
+	w := model.Write{Collection: d.Docs.Name(), Index: model.IDIndex, Idempotent: true}
 	switch {
 	case d.by != nil:
 		update, arrayFilters := d.Ref.ReplaceIDs(ids, d.by)

@@ -16,7 +16,7 @@ import (
 // second $lookup finds out which ids exist: a child that the filter hides isn't missing.
 func (j *untypedJoin) MakeStages(filter, fields bson.D) mongo.Pipeline {
 	ids := stmt.ListIDs("$parent." + j.IDs.Path)
-	if !j.IDs.Open && j.IDs.Arrays > 0 {
+	if !j.IDs.Untyped && j.IDs.Arrays > 0 {
 		ids = mql.IfNull("$parent."+j.IDs.Path, bson.A{})
 	}
 	inner := stmt.BeginWithMatch(j.Filter)

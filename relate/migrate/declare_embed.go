@@ -70,7 +70,7 @@ func (e *embedding) checkPath(place core.Place, elements core.Field) {
 			"name an array of documents that isn't in another array, or a subdocument",
 		)
 	}
-	e.single = !elements.Open && elements.Arrays == 0
+	e.single = !elements.Untyped && elements.Arrays == 0
 	if (e.refs == "") == (e.parent == "") {
 		place.Fail(
 			"Refs and Parent are both given or both missing", "give one of them, for the side that holds the reference",
@@ -80,8 +80,8 @@ func (e *embedding) checkPath(place core.Place, elements core.Field) {
 
 // checkRefs panics unless the field can store the ids of the elements.
 func (e *embedding) checkRefs(place core.Place, elements, ids core.Field) {
-	if !ids.Open &&
-		(ids.Arrays > 1 || ids.Arrays == 1 && !ids.IsArray() || (ids.Arrays == 0) != e.single && !elements.Open) {
+	if !ids.Untyped &&
+		(ids.Arrays > 1 || ids.Arrays == 1 && !ids.IsArray() || (ids.Arrays == 0) != e.single && !elements.Untyped) {
 		place.Fail(
 			fmt.Sprintf("path %q can't hold the ids of %q", e.refs, e.path),
 			"use a list of ids for an array, and a single id for a subdocument",

@@ -32,7 +32,7 @@ type inversion struct {
 func (v *inversion) CheckDeclaration(parents *core.Docs, ids core.Field, children *core.Docs, ref core.Field) {
 	place := core.Place("migrate.NewInvert of " + v.Parents + "." + v.List + " and " + v.Children + "." + v.Ref)
 	// The list's elements are documents with an id each.
-	if !ids.Open && ids.Array != "" && ids.Array != v.List {
+	if !ids.Untyped && ids.Array != "" && ids.Array != v.List {
 		place.Fail("the list holds documents, not bare ids", "move the other fields first: they would be lost")
 	}
 	parents.CheckArray(v.List)

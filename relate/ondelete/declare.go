@@ -64,7 +64,7 @@ type rule struct {
 	action action
 }
 
-// A deletionRules are the shell's references, by action.
+// deletionRules are the references of a Spec, by rule.
 type deletionRules struct{ Cascade, Owns, Nullify, Restrict []idref.Ref }
 
 // declareRules panics if a rule can't be followed, or if two rules contradict.

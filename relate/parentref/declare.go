@@ -14,8 +14,9 @@
 //
 //  1. FindChildren, LookupChildren and LoadParents find the children by one index: the
 //     reference, then the order, newest first, then _id.
-//  2. MoveChildren is one update of all children of a parent. With a counter it says Once,
-//     because a second run would count up again.
+//  2. MoveChildren is one update of all children of a parent. With a counter it sets
+//     Write.Idempotent: children that were moved don't match any more, so a second run counts
+//     nothing up.
 //  3. In a store, a child with a new reference fetches the parent, and holds it: a deletion of
 //     the parent at the same time then conflicts. A missing parent is a ReferenceError.
 //
@@ -79,7 +80,7 @@ func declareParentRef(children *core.Docs, ref core.Field, parents *core.Docs, b
 func checkCountUp(place core.Place, f core.Field, ref string) {
 	idref.RequireSingle(place, f)
 	switch {
-	case !f.Open && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()), f.StoresNull():
+	case !f.Untyped && (f.Type == reflect.TypeFor[bson.DateTime]() || !reflect.Zero(f.Type).CanInt()), f.StoresNull():
 		place.Fail(
 			fmt.Sprintf("CountUp %q is of type %s", f.Path, f.Type),
 			"name a field of type int64 or int: the version that an embed.Versioned counts up",
@@ -92,7 +93,7 @@ func checkCountUp(place core.Place, f core.Field, ref string) {
 // MakeReference returns the reference, for other techniques.
 func (r *untypedParentRef) MakeReference() idref.Ref {
 	ref := idref.NewRef(r.Children.Name(), r.ref, r.parents.Name())
-	ref.Open = false // declared as single
+	ref.MayBeList = false // declared as single
 	return ref
 }
 

@@ -15,7 +15,7 @@ func (r *untypedParentRef) MoveChildren(from, to any) model.Write {
 		return model.Refused(r.Children.Name(), err)
 	}
 	return model.Write{
-		Collection: r.Children.Name(), Index: r.MakeIndex().Name, Once: r.CountUp != "",
+		Collection: r.Children.Name(), Index: r.MakeIndex().Name, Idempotent: r.CountUp != "",
 		Model: &mongo.UpdateManyModel{Filter: stmt.MatchValue(r.Path, old), Update: r.setParent(old, next)},
 	}
 }

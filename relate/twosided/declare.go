@@ -25,7 +25,8 @@
 // # Protocol of a check and its repair
 //
 //  1. keepHalfLinks reads the documents of one side, and the other side's documents.
-//  2. lookupAgain and lookupListing read the side again that the repair would write.
+//  2. lookupAgain and lookupListing read again what decides, after the document that the repair
+//     would write: the link, or the owner that lists the item.
 //  3. matchSettled drops links of documents that an unfinished action of a store has written.
 //  4. The repair writes one document, if its store field is as it was read.
 //

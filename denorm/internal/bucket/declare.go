@@ -1,6 +1,6 @@
 // Package bucket is the core of bucket.Bucket (denorm/bucket.go). It also stores the pages
 // of a subsetpages.SubsetPages and the overflow of an outlier.Outlier. Elements are appended to
-// documents that hold a bounded number of them. The shell passes the List methods to
+// documents that hold a bounded number of them. The public type passes the List methods to
 // model.Parts. A store can't write buckets.
 //
 // # Stored form
@@ -105,7 +105,7 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 	case spec.Period == 0 && spec.Location != nil:
 		place.Fail("a Location without a Period",
 			"Location says where a day begins: give a Period too, or leave Location out")
-	case items.Arrays > 1 || !items.Open && !stored.IsDocumentType(items.Type):
+	case items.Arrays > 1 || !items.Untyped && !stored.IsDocumentType(items.Type):
 		place.Fail(fmt.Sprintf("elements are of type %s, which isn't stored as a document", items.Type),
 			"wrap each element in a struct")
 	case !keytext.IsKeyType(key):
@@ -125,14 +125,14 @@ func Declare(docs *core.Docs, key reflect.Type, spec Spec) *Buckets {
 		single("ElementKey", spec.ElementKey)
 	}
 	if spec.At != "" {
-		if f := single("At", spec.At); !f.Open && f.Type != reflect.TypeFor[time.Time]() &&
+		if f := single("At", spec.At); !f.Untyped && f.Type != reflect.TypeFor[time.Time]() &&
 			f.Type != reflect.TypeFor[bson.DateTime]() {
 			place.Fail(fmt.Sprintf("At %q is of type %s", spec.At, f.Type),
 				"name a field of type time.Time or bson.DateTime")
 		}
 	}
 	for _, path := range spec.Totals {
-		if f := single("Totals", path); !f.Open && !stored.IsNumberType(f.Type) {
+		if f := single("Totals", path); !f.Untyped && !stored.IsNumberType(f.Type) {
 			place.Fail(fmt.Sprintf("Totals %q is of type %s", path, f.Type), "name a field of an integer or float type")
 		}
 		t := total{path, strings.ReplaceAll(path, ".", "/")}

@@ -188,7 +188,7 @@ func (b *Buckets) write(e Element, seq int64) model.Write {
 		done = bson.D{byID[0], mql.E(path, mql.Eq(e.ID))}
 	}
 	w := commands.UpsertOne(b.Docs.Name(), filter, b.update(e, seq))
-	w.Expect, w.Done, w.Once, w.Keyed = model.One, done, b.Spec.ElementKey != "", b.Docs.IsKeyed()
+	w.Expect, w.Done, w.Idempotent, w.Keyed = model.One, done, b.Spec.ElementKey != "", b.Docs.IsKeyed()
 	w.Reasons = []model.Reason{
 		{If: model.And(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
 		{If: byID, Err: model.ErrStale}, // another writer has just created it

@@ -61,7 +61,7 @@ func Declare(place core.Place, n List) List {
 	switch {
 	case core.Overlap(n.Path, "_id"):
 		place.Fail(fmt.Sprintf("path %q is in the _id", n.Path), "an _id is not stored flat")
-	case list.Open:
+	case list.Untyped:
 	case !list.IsArray() || list.Arrays > 1:
 		place.Fail(fmt.Sprintf("path %q isn't an array, or is in another array", n.Path),
 			"name a slice field that isn't in an array")

@@ -1,6 +1,6 @@
 // Package indextable is the core of indextable.IndexTable (denorm/index_table.go), and of the
 // tables of an inverted.Inverted (package inverted): entries that find documents by a value.
-// The shells make queries of FindEntries and FindDocuments, and pass the other methods to
+// The public types make queries of FindEntries and FindDocuments, and pass the other methods to
 // model.Parts. Stores call MakeReactions, audits call ListChecks.
 //
 // # Stored form

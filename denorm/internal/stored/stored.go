@@ -1,5 +1,5 @@
 // Package stored reads, compares and matches the values that documents hold at paths. The
-// cores of package denorm call it, and denorm's shells where they encode a document.
+// techniques of denorm call it.
 //
 // # Stored form
 //

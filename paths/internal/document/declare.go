@@ -100,7 +100,7 @@ func (t *Tree) checkDeclaration(s Spec, node, id reflect.Type) {
 			fmt.Sprintf("MaxBytes is %d", s.MaxBytes),
 			"give 0, or at most 15 MiB, which leaves room in MongoDB's 16 MiB",
 		)
-	case !t.list.Open && t.list.Type != node:
+	case !t.list.Untyped && t.list.Type != node:
 		fail(fmt.Sprintf("the list holds %s, not %s", t.list.Type, node), "name the type of the list's elements")
 	}
 	if s.MaxBytes == 0 {
@@ -130,7 +130,7 @@ func (t *Tree) checkDeclaration(s Spec, node, id reflect.Type) {
 		switch {
 		case err != nil:
 			fail(fmt.Sprintf("%s: %v", f.what, err), "name a field of the elements")
-		case !have.Open && (have.Type != f.typ || have.Arrays != t.list.Arrays+f.arrays):
+		case !have.Untyped && (have.Type != f.typ || have.Arrays != t.list.Arrays+f.arrays):
 			fail(fmt.Sprintf("%s %q isn't of type %s", f.what, f.name, f.typ), "name another field, or change its type")
 		}
 	}
@@ -158,7 +158,7 @@ func (t *Tree) checkRevision(fail func(problem, remedy string)) {
 		fail("Revision: "+err.Error(), "name an int64 of the owner")
 	case r == "_id" || core.Overlap(r, t.Path):
 		fail(fmt.Sprintf("Revision %q is in the list, or is the _id", r), "name an int64 of the owner")
-	case !f.Open && (f.Arrays > 0 || f.Type.Kind() != reflect.Int64):
+	case !f.Untyped && (f.Arrays > 0 || f.Type.Kind() != reflect.Int64):
 		fail(fmt.Sprintf("Revision %q isn't an int64", r), "name an int64 of the owner")
 	}
 }

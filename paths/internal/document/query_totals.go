@@ -19,7 +19,7 @@ func (t *Tree) CheckNumber(place core.Place, path string, number reflect.Type) {
 	switch {
 	case err != nil:
 		place.Fail(err.Error(), "name a field of the elements")
-	case !have.Open && (have.Type != number || have.Arrays != t.list.Arrays):
+	case !have.Untyped && (have.Type != number || have.Arrays != t.list.Arrays):
 		place.Fail(
 			fmt.Sprintf("%q is of type %s, not %s", path, have.Type, number), "name another field, or change its type",
 		)

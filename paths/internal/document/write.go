@@ -96,7 +96,7 @@ type edit struct {
 // update.
 func (t *Tree) makeWrite(e edit) model.Write {
 	id := bson.D{{Key: "_id", Value: model.Eq(e.owner)}}
-	w := model.Write{Collection: t.Owners, Expect: model.One, Index: model.IDIndex, Once: true}
+	w := model.Write{Collection: t.Owners, Expect: model.One, Index: model.IDIndex, Idempotent: true}
 	if e.done != nil {
 		w.Done = slices.Concat(id, e.done)
 	}

@@ -72,7 +72,7 @@ func DeclareGraph(vertices string, edges core.Field, states string) *Graph {
 	}
 	g.Steps, g.Messages = g.States+"_steps", g.States+"_messages"
 	switch {
-	case !edges.Open && edges.Arrays != 1:
+	case !edges.Untyped && edges.Arrays != 1:
 		bad(
 			fmt.Sprintf("edges %q crosses %d arrays", edges.Path, edges.Arrays),
 			"name a list of ids, or the ids in a list of documents",

@@ -29,7 +29,7 @@ func mergeInto(into, matched, notMatched string) bson.D {
 
 // makeMergeStep makes a step of a pipeline that can run again.
 func makeMergeStep(from string, stages ...bson.D) model.MergeInto {
-	return model.MergeInto{Collection: from, Pipeline: stages, Once: true}
+	return model.MergeInto{Collection: from, Pipeline: stages, Idempotent: true}
 }
 
 // skipIfRecorded lets no document through if a superstep's record exists: a late run of
@@ -93,7 +93,7 @@ func (s *Supersteps) claimStates() model.Write {
 		s.g.Steps, bson.D{mql.E("_id", claimID), mql.E("kind", s.kind), mql.E("asked", s.asked)},
 		&mongo.UpdateOneModel{Update: bson.D{mql.E("$setOnInsert", bson.D{mql.E("claim", true)})}},
 	)
-	w.Expect, w.Once = model.One, true
+	w.Expect, w.Idempotent = model.One, true
 	w.Reasons = []model.Reason{{If: bson.D{mql.E("_id", claimID)}, Err: fmt.Errorf("%w: %s", ErrState, s.g.States)}}
 	return w
 }

@@ -69,7 +69,7 @@ func (r *RollUp) describePlace() string {
 // checkField checks the type of a field, and that the tree doesn't use the field.
 func (r *RollUp) checkField(f core.Field, want reflect.Type) {
 	fail := core.Place(r.describePlace()).Fail
-	if !f.Open && (f.Type != want || f.Arrays > 0) {
+	if !f.Untyped && (f.Type != want || f.Arrays > 0) {
 		fail(fmt.Sprintf("%q is of type %s, not %s", f.Path, f.Type, want), "name another field, or change its type")
 	}
 	for _, own := range append(slices.Concat(r.tree.ListTreePaths(), r.tree.UserFields), "_id") {

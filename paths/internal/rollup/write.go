@@ -122,7 +122,7 @@ func (r *RollUp) planTotals(docs []bson.Raw) (model.Plan, error) {
 			was = model.Eq(got)
 		}
 		p.Steps = append(p.Steps, model.Write{
-			Collection: r.tree.Collection, Index: model.IDIndex, Once: true,
+			Collection: r.tree.Collection, Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: r.into, Value: was}},
 				Update: mql.Op("$set", bson.D{{Key: r.into, Value: want}}),

@@ -21,7 +21,7 @@ import (
 func DeclareAncestorArray(d Declared, path string) *Tree {
 	t := d.declareTree("AncestorArray")
 	path = cmp.Or(path, "ancestors")
-	if f := t.CheckArray(path); !f.Open && f.Type != d.ID {
+	if f := t.CheckArray(path); !f.Untyped && f.Type != d.ID {
 		core.Fail(
 			fmt.Sprintf("%q holds values of type %s, not _ids", path, f.Type), "NewAncestorArray of "+t.Collection,
 			"name an array of the _id's type",
@@ -205,7 +205,7 @@ func (t *Tree) setMovedLinks(n Node, s spot, change int64) bson.D {
 // stage of expressions.
 func (t *Tree) updateSubtree(index string, filter, set bson.D, change int64) model.Write {
 	return model.Write{
-		Collection: t.Collection, Index: index, Once: true,
+		Collection: t.Collection, Index: index, Idempotent: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: append(filter, t.matchChangedBefore(change)),
 			Update: mongo.Pipeline{mql.Op("$set", set)},

@@ -324,7 +324,7 @@ func (m *mending) mendNode(n Node, set bson.D) model.Write {
 	if v, _ := core.ValueAt(n.Raw, m.Links.Change); v.Type != 0 {
 		was = model.Eq(v)
 	}
-	return model.Write{Collection: m.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+	return model.Write{Collection: m.Collection, Index: model.IDIndex, Idempotent: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: m.Links.Change, Value: was}},
 		Update: mql.Op("$set", set),
 	}}

@@ -24,7 +24,7 @@ func DeclareChildTree(d Declared, path string, most int) *Tree {
 	t := d.declareTree("ChildTree")
 	path = cmp.Or(path, "children")
 	f := t.CheckArray(path)
-	return t.declareLists(path, most, f.Open || f.Type == d.ID, f.Type)
+	return t.declareLists(path, most, f.Untyped || f.Type == d.ID, f.Type)
 }
 
 // declareLists checks the array's type, and makes the tree a child tree.

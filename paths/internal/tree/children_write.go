@@ -96,7 +96,7 @@ func (t *childTree) pushToList(n Node, s spot, change int64) model.Write {
 		each = append(each, mql.E("$position", at))
 	}
 	return model.Write{
-		Collection: t.Collection, Index: model.IDIndex, Once: true,
+		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
 				{Key: "_id", Value: model.Eq(s.parent.ID)}, {Key: t.path, Value: mql.Op("$ne", n.ID)},
@@ -127,7 +127,7 @@ func (t *childTree) pullFromParent(n Node, change int64) []model.Step {
 // is no array stays for the repair, because $pullAll would fail on it.
 func (t *childTree) pullFromList(parent, id bson.RawValue, guard bson.E, mark bson.D) model.Write {
 	return model.Write{
-		Collection: t.Collection, Index: model.IDIndex, Once: true,
+		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
 				{Key: "_id", Value: model.Eq(parent)}, {Key: t.path, Value: mql.Op("$elemMatch", mql.Op("$eq", id))},
@@ -166,7 +166,7 @@ func (t *childTree) placeInList(
 		update = append(update, without([]bson.RawValue{leaves.ID}))
 	}
 	return model.Write{
-		Collection: t.Collection, Index: model.IDIndex, Once: true,
+		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{{Key: "_id", Value: model.Eq(parent)}, t.matchChangedBefore(change)}, Update: update,
 		},

@@ -226,7 +226,7 @@ func (d Declared) declareTree(kind string) *Tree {
 		{l.Change, "an int64", reflect.TypeFor[int64]()},
 	} {
 		f := t.MustField(want.path)
-		if !f.Open && (f.Type != want.typ || f.Arrays > 0) {
+		if !f.Untyped && (f.Type != want.typ || f.Arrays > 0) {
 			fail(
 				want.path, fmt.Sprintf("%q is a %s, not %s", want.path, f.Type, want.what),
 				"name another field, or change its type",

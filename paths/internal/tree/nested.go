@@ -69,7 +69,7 @@ func (t *nestedSet) checkDeclaration(fields [3]core.Field) {
 		if i == 2 {
 			kinds, what = append(kinds, reflect.Int, reflect.Int32), "an integer"
 		}
-		if !f.Open && (f.Arrays > 0 || !slices.Contains(kinds, f.Type.Kind())) {
+		if !f.Untyped && (f.Arrays > 0 || !slices.Contains(kinds, f.Type.Kind())) {
 			refuse("name another field, or change its type", "%q is a %s, not %s", f.Path, f.Type, what)
 		}
 		if slices.Contains(taken, f.Path) {
@@ -77,7 +77,7 @@ func (t *nestedSet) checkDeclaration(fields [3]core.Field) {
 		}
 		taken = append(taken, f.Path)
 	}
-	t.wide = !fields[2].Open && fields[2].Type.Kind() == reflect.Int64
+	t.wide = !fields[2].Untyped && fields[2].Type.Kind() == reflect.Int64
 	if t.gap < 0 || t.gap > maxGap {
 		refuse("give 1 (dense) to 4294967296", "Gap is %d", t.gap)
 	}

@@ -201,7 +201,8 @@ func (t *nestedSet) planSubtreeDelete(n Node, _ []Node, change int64) []model.St
 	}
 	filter := bson.D{matchBetween(t.left, own.left, own.right), t.matchChangedBefore(change)}
 	del := model.Write{
-		Collection: t.Collection, Index: t.nameLeftIndex(), Once: true, Model: &mongo.DeleteManyModel{Filter: filter},
+		Collection: t.Collection, Index: t.nameLeftIndex(), Idempotent: true,
+		Model: &mongo.DeleteManyModel{Filter: filter},
 	}
 	return append([]model.Step{del}, t.closeRoom(own, change)...)
 }

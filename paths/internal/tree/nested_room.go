@@ -264,7 +264,7 @@ func (t *nestedSet) writeNumbers(n Node, s span, turned bool, fields bson.D, cha
 		bson.D{{Key: t.left, Value: s.left}, {Key: t.right, Value: s.right}, {Key: t.Links.Change, Value: change}},
 		fields,
 	)
-	return model.Write{Collection: t.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+	return model.Write{Collection: t.Collection, Index: model.IDIndex, Idempotent: true, Model: &mongo.UpdateOneModel{
 		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchChangedBefore(change)}, Update: mql.Op("$set", set),
 	}}
 }

@@ -60,7 +60,7 @@ func (t *nestedSet) planShift(s shift) []model.Step {
 	filter, index := t.matchShifted(s)
 	sign := moves && !t.direct && !s.whole // which goes to numbers that are free
 	steps := []model.Step{model.Write{
-		Collection: t.Collection, Index: index, Once: true,
+		Collection: t.Collection, Index: index, Idempotent: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: filter, Update: mongo.Pipeline{mql.Op("$set", t.setNumbers(s, moves, sign))},
 		},
@@ -95,7 +95,7 @@ func (t *nestedSet) matchShifted(s shift) (filter bson.D, index string) {
 // turnNumbers is the second update of a shift.
 func (t *nestedSet) turnNumbers(change int64) model.Write {
 	return model.Write{
-		Collection: t.Collection, Index: t.nameLeftIndex(), Once: true,
+		Collection: t.Collection, Index: t.nameLeftIndex(), Idempotent: true,
 		Model: &mongo.UpdateManyModel{
 			Filter: bson.D{{Key: t.left, Value: mql.Op("$lt", int64(0))}, {Key: t.Links.Change, Value: change}},
 			Update: mql.Op("$mul", bson.D{{Key: t.left, Value: int64(-1)}, {Key: t.right, Value: int64(-1)}}),

@@ -126,10 +126,11 @@ func (t *Tree) relinkNode(n Node, s spot, change int64) model.Write {
 func (t *Tree) relinkNodes(nodes []Node, to []spot, change int64) []model.Step {
 	steps := make([]model.Step, len(nodes))
 	for i, n := range nodes {
-		steps[i] = model.Write{Collection: t.Collection, Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
-			Update: mql.Op("$set", t.setLinks(to[i], change)),
-		}}
+		steps[i] = model.Write{Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
+			Model: &mongo.UpdateOneModel{
+				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+				Update: mql.Op("$set", t.setLinks(to[i], change)),
+			}}
 	}
 	return steps
 }

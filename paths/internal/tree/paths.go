@@ -26,14 +26,14 @@ func DeclareMaterializedPath(d Declared, path, segment string) *Tree {
 		if path == "" {
 			continue
 		}
-		if f := t.MustField(path); !f.Open && (f.Type.Kind() != reflect.String || f.Arrays > 0) {
+		if f := t.MustField(path); !f.Untyped && (f.Type.Kind() != reflect.String || f.Arrays > 0) {
 			core.Fail(
 				fmt.Sprintf("%q is of type %s, not a string", path, f.Type), "NewMaterializedPath of "+t.Collection,
 				"name a field of a string type",
 			)
 		}
 	}
-	if id := t.MustField("_id"); p.segment == "" && !id.Open && !isSegmentID(id.Type) {
+	if id := t.MustField("_id"); p.segment == "" && !id.Untyped && !isSegmentID(id.Type) {
 		core.Fail(
 			fmt.Sprintf("an _id of type %s can't be a segment", id.Type), "NewMaterializedPath of "+t.Collection,
 			"name a string field as Segment",

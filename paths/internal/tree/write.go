@@ -208,7 +208,7 @@ func (t *Tree) respaceSiblings(s spot, change int64) []model.Step {
 		}
 		set := bson.D{{Key: t.Links.Order, Value: keys[i]}, {Key: t.Links.Change, Value: change}}
 		steps = append(steps, model.Write{
-			Collection: t.Collection, Index: model.IDIndex, Once: true,
+			Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
 				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
 				Update: mql.Op("$set", set),

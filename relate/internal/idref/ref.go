@@ -23,7 +23,7 @@ type Ref struct {
 	// The path of the id in an element; "" if the elements are the ids.
 	Key string
 	// The Go type doesn't say whether the path is a list.
-	Open bool
+	MayBeList bool
 	// The path crosses more than one array.
 	Deep bool
 }
@@ -39,7 +39,7 @@ func (r Ref) String() string {
 
 // NewRef returns the reference of a field.
 func NewRef(from string, f core.Field, to string) Ref {
-	r := Ref{From: from, Path: f.Path, To: to, List: f.Array, Open: f.Open && f.Array == "", Deep: f.Arrays > 1}
+	r := Ref{From: from, Path: f.Path, To: to, List: f.Array, MayBeList: f.Untyped && f.Array == "", Deep: f.Arrays > 1}
 	if r.List != "" {
 		r.Key = strings.TrimPrefix(strings.TrimPrefix(f.Path, f.Array), ".")
 	}
@@ -52,7 +52,7 @@ func (r Ref) CheckRef() (problem, remedy string) {
 	switch {
 	case r.From == "" || r.To == "":
 		return "the Reference is empty", "take a Reference from a technique"
-	case r.Open:
+	case r.MayBeList:
 		return fmt.Sprintf(
 			"the type doesn't tell whether %s.%s holds a list", r.From, r.Path,
 		), "declare it with parentref.New or childrefs.New"
@@ -85,7 +85,7 @@ func (r Ref) MakeIndex() model.Index {
 // doesn't say whether the path is a list, lists are left out: their repair would differ.
 func (r Ref) MatchReferring(ids bson.A) bson.D {
 	cond := stmt.OneOf(ids)
-	if r.Open {
+	if r.MayBeList {
 		cond = append(cond, mql.E("$not", mql.Op("$type", "array")))
 	}
 	return bson.D{{Key: r.Path, Value: cond}}
@@ -113,7 +113,7 @@ func (r Ref) ReplaceIDs(ids bson.A, by any) (update bson.D, arrayFilters []any) 
 // it, they don't match the filter any more, so it can run again.
 func (r Ref) UpdateMany(filter, update bson.D) model.Write {
 	return model.Write{
-		Collection: r.From, Index: r.MakeIndex().Name, Once: true,
+		Collection: r.From, Index: r.MakeIndex().Name, Idempotent: true,
 		Model: &mongo.UpdateManyModel{Filter: filter, Update: update},
 	}
 }

@@ -32,7 +32,7 @@ func (e GuardedEdit) MakeWrite(docs *core.Docs, id any, err error) model.Write {
 	this := MatchValue("_id", key)
 	w := commands.UpdateOne(docs.Name(), model.And(this, e.When), e.Update)
 	if e.When != nil {
-		w.Done, w.Once = model.And(this, e.Was), e.Once
+		w.Done, w.Idempotent = model.And(this, e.Was), e.Once
 	}
 	return w
 }

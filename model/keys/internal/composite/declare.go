@@ -86,7 +86,7 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 		case f.Arrays > 0:
 			place.Fail(fmt.Sprintf("part %q is in an array", p.Path),
 				"name a field that isn't in an array: a key has one value for each part")
-		case !f.Open && !p.Kind.holds(f.Type):
+		case !f.Untyped && !p.Kind.holds(f.Type):
 			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind),
 				"make the part with the function for its type")
 		}

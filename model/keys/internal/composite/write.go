@@ -85,7 +85,7 @@ func (c *Key) Move(was, now any) model.Plan {
 		w := commands.AdoptWrite(c.raws().Replace(doc))
 		if m, ok := w.Model.(*mongo.ReplaceOneModel); ok {
 			m.Filter = asItWas
-			w.Done, w.Once = c.shapeOf(now).AsStored(c.Name(), doc), true
+			w.Done, w.Idempotent = c.shapeOf(now).AsStored(c.Name(), doc), true
 		}
 		return model.NewPlan(w)
 	}
@@ -117,7 +117,7 @@ func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
 func (c *Key) takeOut(asItWas bson.D) model.Write {
 	return model.Write{
-		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Once: true, Final: true,
+		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Idempotent: true, Final: true,
 		Index: model.IDIndex, Keyed: true,
 	}
 }

@@ -148,7 +148,7 @@ func (s *Sequence) Raise(owner any, to int64) model.Write {
 	upsert := true
 	raised := mql.Op("$cond", s.isWhole("$last"), mql.Op("$max", mql.Op("$toLong", "$last"), to), to)
 	return model.Write{
-		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Once: true,
+		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: id,
 			Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "last", Value: raised}}}}},

@@ -48,7 +48,7 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 			"store the key in another field")
 	case f.Arrays > 0:
 		place.Fail("the key is in an array", "name a field that isn't in an array")
-	case !f.Open && f.Type.Kind() != reflect.String:
+	case !f.Untyped && f.Type.Kind() != reflect.String:
 		place.Fail(fmt.Sprintf("the key is of type %s", f.Type), "name a field of a string type")
 	}
 	k.all = []int{spec.Parts}

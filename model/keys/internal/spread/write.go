@@ -59,7 +59,7 @@ func (k *Keys) moved(d misplaced) model.Write {
 	if k.spec.By != "" && k.spec.By != "_id" {
 		id = append(id, mql.E(k.spec.By, mql.Eq(bsonval.Clone(d.By))))
 	}
-	return model.Write{Collection: k.docs.Name(), Index: model.IDIndex, Once: true, Model: &mongo.UpdateOneModel{
+	return model.Write{Collection: k.docs.Name(), Index: model.IDIndex, Idempotent: true, Model: &mongo.UpdateOneModel{
 		Filter: id, Update: mql.Set(mql.E(k.path, d.Want)),
 	}}
 }

@@ -39,7 +39,7 @@ type Expiry struct {
 func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	place := core.Place("NewExpiry of " + docs.Name())
 	f := docs.MustField(at)
-	if !f.Open && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
+	if !f.Untyped && f.Type != reflect.TypeFor[time.Time]() && f.Type != reflect.TypeFor[bson.DateTime]() {
 		place.Fail(fmt.Sprintf("path %q is of type %s", at, f.Type),
 			"name a field of type time.Time or bson.DateTime, or a pointer to it")
 	}
@@ -70,7 +70,7 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	}
 	if spec.Version != "" {
 		v := docs.MustField(spec.Version)
-		if v.Arrays > 0 || !v.Open && !reflect.Zero(v.Type).CanInt() {
+		if v.Arrays > 0 || !v.Untyped && !reflect.Zero(v.Type).CanInt() {
 			place.Fail(fmt.Sprintf("Version %q isn't of an integer type", spec.Version), "name an int64 that isn't in an array")
 		}
 		if core.Overlap(at, spec.Version) {
@@ -79,7 +79,7 @@ func Declare(docs *core.Docs, at string, spec Spec) *Expiry {
 	}
 	if spec.Archive != "" {
 		for _, name := range []string{earlierField, touchedField} {
-			if f, err := docs.Field(name); err == nil && !f.Open {
+			if f, err := docs.Field(name); err == nil && !f.Untyped {
 				place.Fail(fmt.Sprintf("the documents have a field %q", name),
 					"give that field another name: Expiry uses this name")
 			}

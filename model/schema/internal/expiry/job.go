@@ -93,7 +93,7 @@ func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 		return w, err
 	}
 	w.Model = &mongo.ReplaceOneModel{Filter: core.AsRead(cold), Replacement: bson.Raw(next)}
-	w.Expect, w.Done, w.Once = model.One, core.AsRead(next), true
+	w.Expect, w.Done, w.Idempotent = model.One, core.AsRead(next), true
 	return w, nil
 }
 

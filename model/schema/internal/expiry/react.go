@@ -26,7 +26,7 @@ func (x *Expiry) amend(w model.StoreWrite) (set bson.D, _ error) {
 	switch {
 	case w.Before == nil && now == 0:
 		set = append(set, bson.E{Key: x.version, Value: core.FirstVersion(w.Token)})
-	case w.Before != nil && now <= was && w.Changes(x.version):
+	case w.Before != nil && now <= was && w.ChangesBeside(x.version):
 		set = append(set, bson.E{Key: x.version, Value: was + 1})
 	}
 	return set, nil

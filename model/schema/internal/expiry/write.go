@@ -43,7 +43,7 @@ func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
-		m.Filter, w.Done, w.Once = model.And(id, bson.D{other}), model.And(id, bson.D{done}), true
+		m.Filter, w.Done, w.Idempotent = model.And(id, bson.D{other}), model.And(id, bson.D{done}), true
 	}
 	return w
 }
@@ -194,7 +194,7 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	p := model.NewPlan(
 		model.Write{
 			Collection: x.Name(), Index: model.IDIndex, Expect: model.One,
-			Done: bson.D{id, {Key: touchedField, Value: op}}, Once: true,
+			Done: bson.D{id, {Key: touchedField, Value: op}}, Idempotent: true,
 			Model: &mongo.UpdateOneModel{Filter: unmarked, Update: mark},
 		},
 		model.Write{

@@ -67,7 +67,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 		update = append(update, bson.E{Key: "$unset", Value: c.unset})
 	}
 	w = model.Write{
-		Collection: x.Name(), Index: model.IDIndex, Expect: model.One, Once: upgrade,
+		Collection: x.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: upgrade,
 		Model: &mongo.UpdateOneModel{Filter: x.guard(raw, old), Update: update},
 	}
 	if upgrade {
