@@ -3,6 +3,7 @@ package mongotest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -37,7 +38,11 @@ func Dump(ctx context.Context, db *mongo.Database) (string, error) {
 			b.WriteString(",")
 		}
 		first = false
-		fmt.Fprintf(&b, "\n%q: [", name)
+		key, err := json.Marshal(name)
+		if err != nil {
+			return "", fmt.Errorf("mongotest: dump %s: %w", name, err)
+		}
+		fmt.Fprintf(&b, "\n%s: [", key)
 		for i, d := range docs {
 			if i > 0 {
 				b.WriteString(",")

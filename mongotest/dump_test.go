@@ -51,6 +51,28 @@ func TestDumpAndLoad(t *testing.T) {
 	})
 }
 
+// The name of a collection can contain what Go and JSON write in different ways.
+func TestDumpNames(t *testing.T) {
+	ctx := context.Background()
+	db := mongotest.NewClient(t).Database("names")
+	for _, name := range []string{"a\x01b", "ä\"<&", "tab\t"} {
+		if err := db.CreateCollection(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, err := mongotest.Dump(ctx, db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := mongotest.NewClient(t).Database("names")
+	if err := mongotest.Load(ctx, other, first); err != nil {
+		t.Fatalf("%v\n%s", err, first)
+	}
+	if again, err := mongotest.Dump(ctx, other); err != nil || again != first {
+		t.Errorf("%v\n%s\nbefore:\n%s", err, again, first)
+	}
+}
+
 func TestLoadGolden(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := context.Background()
