@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns what a store does with links: the documents that a link names exist,
+// MakeReactions returns what a store does with links: the documents that a link names exist,
 // and the links of a deleted document are deleted.
 func (j *untypedRelation) MakeReactions() []model.Reaction {
 	out := []model.Reaction{{

@@ -12,9 +12,10 @@ import (
 // remember the action's token. The documents that come in have a parent's tokens in the
 // field tokens.
 //
-// The lookup is the same for all parents, so the server can keep its result. The stages
-// come last: an action that ended after the parent was read has changed the parent's
-// tokens.
+// The lookup is the same for all parents, so the server can keep its result. The stages come
+// after those that read children. So an action whose child was read is either still stored,
+// and its parent is left out, or it has ended since, and has changed the parent's tokens: a
+// repair whose filter has the tokens that were read then changes nothing.
 func SkipUnfinished(children *core.Docs) mongo.Pipeline {
 	action := children.StoreField().Action()
 	unknown := mql.Op("$filter", bson.D{

@@ -34,7 +34,7 @@ func (x *Versions) Migrate(version int, skip bool, fresh func() any) model.Job {
 			err := x.Decode(raw, doc)
 			var w model.Write
 			if err == nil {
-				w, _, err = x.save(raw, doc, true)
+				w, err = x.save(raw, doc, true)
 			}
 			switch {
 			case err == nil:

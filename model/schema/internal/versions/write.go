@@ -14,7 +14,7 @@ import (
 
 // Saved is the write that stores a document in the place of what was read.
 func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
-	w, _, err := x.save(raw, doc, upgrade)
+	w, err := x.save(raw, doc, upgrade)
 	switch {
 	case err != nil:
 		return model.Refused(x.Name(), err)
@@ -30,18 +30,19 @@ func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
 	return plain
 }
 
-// save compares a stored document with the newest, which doc points at. Of an upgrade anybody's is as good.
-func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, differs bool, err error) {
+// save returns the write that makes a stored document the newest form of it, at which doc points. An upgrade is
+// idempotent, because everybody's upgrade of a document is the same.
+func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err error) {
 	raw = bytes.Clone(raw)
-	refuse := func(field string, v any, reason string) (model.Write, bool, error) {
-		return w, false, x.Refuse(field, v, reason)
+	refuse := func(field string, v any, reason string) (model.Write, error) {
+		return w, x.Refuse(field, v, reason)
 	}
 	if err := raw.Validate(); err != nil {
 		return refuse("document", nil, err.Error())
 	}
 	n, err := x.versionOf(raw)
 	if err != nil {
-		return w, false, err
+		return w, err
 	}
 	id := raw.Lookup("_id")
 	if id.Type == 0 {
@@ -49,7 +50,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 	}
 	next, err := x.encoded(doc, x.newest)
 	if err != nil {
-		return w, false, x.fail(raw, err)
+		return w, x.fail(raw, err)
 	}
 	if now := next.Lookup("_id"); now.Type != 0 && !now.Equal(id) {
 		return refuse("_id", now, "isn't the _id of the stored document")
@@ -59,7 +60,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 	}
 	c, err := x.compare(raw, n, next, doc)
 	if err != nil {
-		return w, false, x.fail(raw, err)
+		return w, x.fail(raw, err)
 	}
 	old := x.forms[n-x.first]
 	update := bson.D{{Key: "$set", Value: append(c.set, bson.E{Key: x.field, Value: int32(x.newest)})}}
@@ -76,7 +77,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, dif
 			{Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}},
 		}
 	}
-	return w, len(c.set)+len(c.unset) > 0 || n != x.newest || raw.Lookup(x.field).Type == 0, nil
+	return w, nil
 }
 
 // compare returns the change of a stored document of version n that makes it next, the encoded doc.

@@ -82,10 +82,10 @@ func (c *Set) Kill(which func(*Cursor) bool) (n int) {
 
 // Close kills all cursors, and those that are kept later.
 func (c *Set) Close() {
-	c.Kill(func(*Cursor) bool { return true })
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
+	c.closed = true // before the cursors are killed: none is kept between
+	c.mu.Unlock()
+	c.Kill(func(*Cursor) bool { return true })
 }
 
 // Len returns the number of cursors, with those that commands have taken.

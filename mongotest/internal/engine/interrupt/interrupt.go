@@ -9,7 +9,8 @@
 //
 //  1. The engine makes a context for the command. It cancels the context with one of the causes of this package, or
 //     lets its deadline pass.
-//  2. [New] makes the command's [Watch]. Everything that the command calls is given the watch.
+//  2. [Watch.Follow] ties the command's [Watch], which is a part of its request, to the context. Everything that the
+//     command calls is given the watch.
 //  3. Every loop whose length depends on data calls [Watch.Step] once per turn, and returns the error that Step
 //     returns.
 //  4. [Cause] turns the end of the context into the error of the reply.
@@ -81,11 +82,8 @@ type Watch struct {
 	err   error // what ended the command, once a step has seen it
 }
 
-// New returns the watch of a command with that context.
-func New(ctx context.Context) *Watch { return &Watch{ctx: ctx} }
-
-// Follow makes the watch that of another command, which continues the first command's
-// cursor.
+// Follow makes the watch that of the command with this context: of a new command, of a write
+// of it, or of a getMore, which continues another command's cursor.
 func (w *Watch) Follow(ctx context.Context) { *w = Watch{ctx: ctx} }
 
 // Step counts one turn of a loop. It returns the error that the loop ends with, nil as

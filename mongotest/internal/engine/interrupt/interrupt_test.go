@@ -31,7 +31,7 @@ func TestCause(t *testing.T) {
 
 func TestStep(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	w := interrupt.New(ctx)
+	w := follow(ctx)
 	for range 1000 {
 		if err := w.Step(); err != nil {
 			t.Fatal(err)
@@ -61,14 +61,14 @@ func TestSort(t *testing.T) {
 		"Sort": interrupt.Sort[int], "SortStable": interrupt.SortStable[int],
 	} {
 		own := slices.Clone(list)
-		if err := sort(interrupt.New(t.Context()), own, func(a, b int) int {
+		if err := sort(follow(t.Context()), own, func(a, b int) int {
 			return a - b
 		}); err != nil || !slices.IsSorted(own) {
 			t.Errorf("%s: %v, sorted %v", name, err, slices.IsSorted(own))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		compared := 0
-		err := sort(interrupt.New(ctx), slices.Clone(list), func(a, b int) int {
+		err := sort(follow(ctx), slices.Clone(list), func(a, b int) int {
 			if compared++; compared == 1000 {
 				cancel()
 			}
@@ -85,4 +85,11 @@ func TestSort(t *testing.T) {
 		}
 	}()
 	_ = interrupt.Sort(nil, list, func(a, b int) int { panic("mine") })
+}
+
+// follow returns the watch of a command with this context.
+func follow(ctx context.Context) *interrupt.Watch {
+	w := new(interrupt.Watch)
+	w.Follow(ctx)
+	return w
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// filter makes a filter of one to three clauses.
+// filter makes a filter of one or two clauses: of one if both have the same key.
 func (g *gen) filter() bson.D {
 	var out bson.D
 	seen := map[string]bool{}
