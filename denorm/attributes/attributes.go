@@ -43,9 +43,9 @@ type Spec struct {
 //   - the elements lack a field that spec names, or the name field isn't a string
 func New[D, K any](owners *model.Collection[D, K], path string, spec Spec) *Attributes[D, K] {
 	a := declareAttributes(owners.Docs(), path, spec.Name, spec.Value)
-	indexes := func() []model.Index { return []model.Index{a.MakeIndex()} }
-	return &Attributes[D, K]{model.NewParts(indexes, nil, a.ListChecks, a.ListFootprints).
-		WithDocs(owners.Docs()).WithReactions(a.MakeReactions), owners, a}
+	indexes := func() []model.Index { return []model.Index{a.makeIndex()} }
+	return &Attributes[D, K]{model.NewParts(indexes, nil, a.listChecks, a.listFootprints).
+		WithDocs(owners.Docs()).WithReactions(a.makeReactions), owners, a}
 }
 
 // Set returns the write that sets attributes of the document whose _id is owner. The
@@ -55,7 +55,7 @@ func New[D, K any](owners *model.Collection[D, K], path string, spec Spec) *Attr
 //
 // Cost: one command, one document, by _id. [model.Merge] can't merge the write.
 func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
-	return a.a.SetAttributes(a.owners.ByID(owner).Query, list)
+	return a.a.setAttributes(a.owners.ByID(owner).Query, list)
 }
 
 // Unset returns the write that removes the attributes with these names from the document
@@ -65,7 +65,7 @@ func (a *Attributes[D, K]) Set(owner K, list bson.D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
-	pull, err := a.a.UnsetAttributes(names)
+	pull, err := a.a.unsetAttributes(names)
 	if err != nil {
 		return model.Refused(a.owners.Name(), err)
 	}
@@ -78,7 +78,7 @@ func (a *Attributes[D, K]) Unset(owner K, names ...string) model.Write {
 // Cost: one command, served by [Attributes].Indexes. On DocumentDB the query reads all
 // documents that have an attribute of this name.
 func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
-	filter, err := a.a.MatchEqual(name, value)
+	filter, err := a.a.matchEqual(name, value)
 	return a.find(filter, err)
 }
 
@@ -89,7 +89,7 @@ func (a *Attributes[D, K]) Equal(name string, value any) *model.Find[D] {
 //
 // Cost: one command, served by [Attributes].Indexes.
 func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
-	filter, err := a.a.MatchCondition(name, condition)
+	filter, err := a.a.matchCondition(name, condition)
 	return a.find(filter, err)
 }
 
@@ -97,13 +97,13 @@ func (a *Attributes[D, K]) Match(name string, condition bson.D) *model.Find[D] {
 //
 // Cost: one command, served by [Attributes].Indexes.
 func (a *Attributes[D, K]) Has(name string) *model.Find[D] {
-	filter, err := a.a.MatchName(name)
+	filter, err := a.a.matchName(name)
 	return a.find(filter, err)
 }
 
 func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 	f := a.owners.Find(filter)
-	return commands.ServeFind(f, a.a.MakeIndex().Name, cmp.Or(f.Err, err))
+	return commands.ServeFind(f, a.a.makeIndex().Name, cmp.Or(f.Err, err))
 }
 
 // Survey returns the query that counts attributes for each name and BSON type. Results
@@ -111,5 +111,5 @@ func (a *Attributes[D, K]) find(filter bson.D, err error) *model.Find[D] {
 //
 // Cost: one command that reads every owner.
 func (a *Attributes[D, K]) Survey() *model.Aggregate[denorm.Use] {
-	return model.AggregateAs[denorm.Use](a.owners, a.a.CountUses())
+	return model.AggregateAs[denorm.Use](a.owners, a.a.countUses())
 }

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the check of names that a document has more than once.
-func (a *untypedAttributes) ListChecks() []model.Check {
+// listChecks returns the check of names that a document has more than once.
+func (a *untypedAttributes) listChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: repeated names", a.docs.Name(), a.path)
 	return []model.Check{{
 		Name: name, Collection: a.docs.Name(), Rule: "a document holds each attribute's name once",

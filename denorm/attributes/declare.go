@@ -1,7 +1,7 @@
 // Inside package attributes: names and
 // values in an array. The public type finds documents by _id, makes typed queries of the Match
-// methods, and passes the other methods to model.Parts. Stores call MakeReactions, audits
-// call ListChecks.
+// methods, and passes the other methods to model.Parts. Stores call makeReactions, audits
+// call listChecks.
 //
 // # Stored form
 //
@@ -15,9 +15,9 @@
 //
 // # Protocol
 //
-//  1. SetAttributes is one update with a pipeline. It merges the value into the element of the
+//  1. setAttributes is one update with a pipeline. It merges the value into the element of the
 //     name, or appends an element. Run again, it changes nothing.
-//  2. UnsetAttributes is a $pull by name.
+//  2. unsetAttributes is a $pull by name.
 //  3. A store writes whole documents. checkDocument refuses repeated and empty names.
 //
 // # What a crash leaves
@@ -71,13 +71,13 @@ func declareAttributes(docs *core.Docs, path, name, value string) *untypedAttrib
 func (a *untypedAttributes) namePath() string  { return a.path + "." + a.name }
 func (a *untypedAttributes) valuePath() string { return a.path + "." + a.value }
 
-// MakeIndex returns the index on names and values.
-func (a *untypedAttributes) MakeIndex() model.Index {
+// makeIndex returns the index on names and values.
+func (a *untypedAttributes) makeIndex() model.Index {
 	why := "documents of " + a.docs.Name() + " by any of their attributes"
 	return commands.MakeIndex(a.docs.Name(), why, mql.E(a.namePath(), 1), mql.E(a.valuePath(), 1))
 }
 
-// ListFootprints are the paths that are used.
-func (a *untypedAttributes) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (a *untypedAttributes) listFootprints() []model.Footprint {
 	return append(model.Writes.In(a.docs.Name(), a.path), model.Mends.In(a.docs.Name(), a.path)...)
 }

@@ -6,9 +6,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns how a store refuses a document that has an attribute twice, or
+// makeReactions returns how a store refuses a document that has an attribute twice, or
 // one without a name.
-func (a *untypedAttributes) MakeReactions() []model.Reaction {
+func (a *untypedAttributes) makeReactions() []model.Reaction {
 	return []model.Reaction{{Collection: a.docs.Name(), Paths: []string{a.path}, Amend: a.checkDocument}}
 }
 

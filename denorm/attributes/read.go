@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MatchEqual is the filter of the documents whose attribute has exactly this value.
-func (a *untypedAttributes) MatchEqual(name string, value any) (bson.D, error) {
+// matchEqual is the filter of the documents whose attribute has exactly this value.
+func (a *untypedAttributes) matchEqual(name string, value any) (bson.D, error) {
 	v, err := a.docs.Encode(value)
 	if err != nil {
 		err = a.docs.Refuse(a.valuePath(), nil, err.Error())
@@ -19,10 +19,10 @@ func (a *untypedAttributes) MatchEqual(name string, value any) (bson.D, error) {
 	return a.matchElement(name, mql.Eq(v)), cmp.Or(a.checkName(name), err)
 }
 
-// MatchCondition is the filter of the documents whose attribute matches a condition. A
+// matchCondition is the filter of the documents whose attribute matches a condition. A
 // refused condition is compared as a value, so that it isn't a command if the filter is
 // used in spite of the error.
-func (a *untypedAttributes) MatchCondition(name string, condition bson.D) (bson.D, error) {
+func (a *untypedAttributes) matchCondition(name string, condition bson.D) (bson.D, error) {
 	held, err := any(condition), a.checkCondition(condition)
 	if v, encErr := a.docs.Encode(condition); encErr == nil { // else running the query refuses it
 		held = v
@@ -33,8 +33,8 @@ func (a *untypedAttributes) MatchCondition(name string, condition bson.D) (bson.
 	return a.matchElement(name, held), cmp.Or(a.checkName(name), err)
 }
 
-// MatchName is the filter of the documents that have an attribute.
-func (a *untypedAttributes) MatchName(name string) (bson.D, error) {
+// matchName is the filter of the documents that have an attribute.
+func (a *untypedAttributes) matchName(name string) (bson.D, error) {
 	return bson.D{{Key: a.namePath(), Value: name}}, a.checkName(name)
 }
 
@@ -66,8 +66,8 @@ func (a *untypedAttributes) checkCondition(condition bson.D) error {
 	return nil
 }
 
-// CountUses is the pipeline that counts names by the types of their values.
-func (a *untypedAttributes) CountUses() mongo.Pipeline {
+// countUses is the pipeline that counts names by the types of their values.
+func (a *untypedAttributes) countUses() mongo.Pipeline {
 	return append(a.unwindAttributes(),
 		append(commands.CountUses("$a."+a.name, "$a."+a.value), mql.Sort(mql.E("name", 1), mql.E("type", 1)))...)
 }

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// SetAttributes is the write that sets attributes of the document that id finds.
-func (a *untypedAttributes) SetAttributes(id model.Query, list bson.D) model.Write {
+// setAttributes is the write that sets attributes of the document that id finds.
+func (a *untypedAttributes) setAttributes(id model.Query, list bson.D) model.Write {
 	values, names := make([]any, len(list)), make([]string, len(list))
 	for i, x := range list {
 		v, err := a.docs.Encode(x.Value)
@@ -55,8 +55,8 @@ func (a *untypedAttributes) SetAttributes(id model.Query, list bson.D) model.Wri
 	return w
 }
 
-// UnsetAttributes is the update that removes attributes.
-func (a *untypedAttributes) UnsetAttributes(names []string) (bson.D, error) {
+// unsetAttributes is the update that removes attributes.
+func (a *untypedAttributes) unsetAttributes(names []string) (bson.D, error) {
 	named := bson.D{{Key: a.name, Value: mql.Op("$in", mql.A(names))}}
 	return mql.Op("$pull", bson.D{{Key: a.path, Value: named}}), a.checkNames(names)
 }

@@ -59,8 +59,8 @@ type Bounded[D, K any] struct {
 //   - spec is invalid
 func New[D, K any](owners *model.Collection[D, K], path string, spec Spec) *Bounded[D, K] {
 	b := declareBounded(owners.Docs(), path, spec)
-	return &Bounded[D, K]{model.NewParts(nil, nil, b.ListChecks, b.ListFootprints).
-		WithDocs(owners.Docs()).WithReactions(b.MakeReactions), owners, b}
+	return &Bounded[D, K]{model.NewParts(nil, nil, b.listChecks, b.listFootprints).
+		WithDocs(owners.Docs()).WithReactions(b.makeReactions), owners, b}
 }
 
 // Push returns the write that adds elements to an owner's array. The write also sorts and
@@ -75,7 +75,7 @@ func New[D, K any](owners *model.Collection[D, K], path string, spec Spec) *Boun
 // Cost: one command, one document, by _id. With a Key, one or two more commands if the
 // update matches nothing.
 func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
-	return b.b.PushElements(owner, elements, nil, nil)
+	return b.b.pushElements(owner, elements, nil, nil)
 }
 
 // PushWith returns the write of [Bounded.Push] with further operators for the same
@@ -85,7 +85,7 @@ func (b *Bounded[D, K]) Push(owner K, elements ...any) model.Write {
 //
 // Cost: as [Bounded.Push].
 func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.Write {
-	return b.b.PushElements(owner, elements, update, func() model.Write {
+	return b.b.pushElements(owner, elements, update, func() model.Write {
 		return commands.AdoptWrite(b.owners.Update(owner, update))
 	})
 }
@@ -96,7 +96,7 @@ func (b *Bounded[D, K]) PushWith(owner K, update bson.D, elements ...any) model.
 //
 // Cost: one command, one document, by _id.
 func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
-	pull, err := b.b.PullKeys(keys)
+	pull, err := b.b.pullKeys(keys)
 	if err != nil {
 		return model.Refused(b.owners.Name(), err)
 	}
@@ -110,7 +110,7 @@ func (b *Bounded[D, K]) Remove(owner K, keys ...any) model.Write {
 func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 	f := b.owners.ByID(owner)
 	var err error
-	f.Projection, err = b.b.ProjectSlice(n)
+	f.Projection, err = b.b.projectSlice(n)
 	f.Err = cmp.Or(f.Err, err)
 	return f
 }
@@ -119,4 +119,4 @@ func (b *Bounded[D, K]) Slice(owner K, n int) *model.Find[D] {
 // Max elements
 // (https://www.mongodb.com/docs/manual/core/schema-validation/specify-json-schema/). Not
 // every server enforces it.
-func (b *Bounded[D, K]) Validation() model.Validation { return b.b.MakeValidation() }
+func (b *Bounded[D, K]) Validation() model.Validation { return b.b.makeValidation() }

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the check of arrays over the bound.
-func (b *untypedBounded) ListChecks() []model.Check {
+// listChecks returns the check of arrays over the bound.
+func (b *untypedBounded) listChecks() []model.Check {
 	collection, path := b.docs.Name(), b.field.Path
 	name := fmt.Sprintf("%s.%s: oversized arrays", collection, path)
 	update := mql.Op("$push", bson.D{{

@@ -1,7 +1,7 @@
 // Inside package bounded: an array that keeps
 // at most Max elements. The public type encodes nothing: elements are encoded here, into the
 // bytes of the update. The public type finds owners by _id, and passes the other methods to
-// model.Parts. Stores call MakeReactions, audits call ListChecks.
+// model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -103,8 +103,8 @@ func (b *untypedBounded) makeModifiers() bson.D {
 	return bson.D{slice}
 }
 
-// MakeValidation returns the $jsonSchema of the bound.
-func (b *untypedBounded) MakeValidation() model.Validation {
+// makeValidation returns the $jsonSchema of the bound.
+func (b *untypedBounded) makeValidation() model.Validation {
 	schema := bson.D{{Key: "bsonType", Value: "array"}, {Key: "maxItems", Value: b.spec.Max}}
 	parts := strings.Split(b.field.Path, ".")
 	for _, part := range slices.Backward(parts) {
@@ -113,8 +113,8 @@ func (b *untypedBounded) MakeValidation() model.Validation {
 	return model.Validation{Collection: b.docs.Name(), Validator: bson.D{{Key: "$jsonSchema", Value: schema}}}
 }
 
-// ListFootprints are the paths that are used.
-func (b *untypedBounded) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (b *untypedBounded) listFootprints() []model.Footprint {
 	out := append(model.Writes.In(b.docs.Name(), b.field.Path), model.Mends.In(b.docs.Name(), b.field.Path)...)
 	if b.spec.Create {
 		out = append(out, model.Writes.In(b.docs.Name(), model.Whole)...)

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns how a store refuses an array with too many elements.
-func (b *untypedBounded) MakeReactions() []model.Reaction {
+// makeReactions returns how a store refuses an array with too many elements.
+func (b *untypedBounded) makeReactions() []model.Reaction {
 	return []model.Reaction{{Collection: b.docs.Name(), Paths: []string{b.field.Path}, Amend: b.refuseOversized}}
 }
 

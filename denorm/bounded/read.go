@@ -5,9 +5,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// ProjectSlice is the projection of the first n elements, or with a negative n of the
+// projectSlice is the projection of the first n elements, or with a negative n of the
 // last.
-func (b *untypedBounded) ProjectSlice(n int) (bson.D, error) {
+func (b *untypedBounded) projectSlice(n int) (bson.D, error) {
 	if n == 0 {
 		return nil, b.docs.Refuse("n", n, "is 0: give the number of elements to read")
 	}

@@ -18,9 +18,9 @@ func (b *untypedBounded) refuseWrite(field string, v any, reason string) model.W
 	return model.Refused(b.docs.Name(), b.docs.Refuse(field, v, reason))
 }
 
-// PushElements is the push of elements, with other operators. update makes a write of
+// pushElements is the push of elements, with other operators. update makes a write of
 // these operators, if they can't be joined with the push here.
-func (b *untypedBounded) PushElements(owner any, elements []any, with bson.D, update func() model.Write) model.Write {
+func (b *untypedBounded) pushElements(owner any, elements []any, with bson.D, update func() model.Write) model.Write {
 	if update != nil && len(with) == 0 {
 		return b.refuseWrite("with", nil, "no operator was given: use Push")
 	}
@@ -42,7 +42,7 @@ func (b *untypedBounded) PushElements(owner any, elements []any, with bson.D, up
 		with = addVersion(with, b.docs.VersionField())
 	}
 	if !p.appendOthers(with, b.field.Path, b.docs) { // let it be refused, or united with care
-		return b.mergeWrites(b.PushElements(owner, elements, nil, nil), update())
+		return b.mergeWrites(b.pushElements(owner, elements, nil, nil), update())
 	}
 	m, byID := &p.parts.model, bson.D(p.parts.filter[:])
 	byID[0] = bson.E{Key: "_id", Value: mql.Eq(id)}
@@ -101,8 +101,8 @@ func (b *untypedBounded) readKeys(array bson.RawArray) (each []bson.RawValue, ke
 	return each, keys, nil
 }
 
-// PullKeys is the update that removes elements by their keys.
-func (b *untypedBounded) PullKeys(keys []any) (bson.D, error) {
+// pullKeys is the update that removes elements by their keys.
+func (b *untypedBounded) pullKeys(keys []any) (bson.D, error) {
 	switch {
 	case b.spec.Key == "":
 		return nil, b.docs.Refuse(b.field.Path, nil, "the spec has no Key: declare one")

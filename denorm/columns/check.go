@@ -16,8 +16,8 @@ func (o orphan) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = o.ID, "its document doesn't exist"
 }
 
-// ListChecks returns the check of flat documents without their document.
-func (c *untypedColumns) ListChecks() []model.Check {
+// listChecks returns the check of flat documents without their document.
+func (c *untypedColumns) listChecks() []model.Check {
 	name := c.flat + ": flat documents without their document"
 	return []model.Check{{
 		Name: name, Collection: c.flat, Rule: "each flat document has its document in " + c.docs.Name(),

@@ -85,8 +85,8 @@ func New[D, K any](docs *model.Collection[D, K], flat string, spec Spec) *Column
 		Parts: model.Parts{}, docs: docs, flat: docs.Named(flat).Unchecked(),
 		c: declareColumns(docs.Docs(), flat, spec),
 	}
-	out.Parts = model.NewParts(nil, out.relations, out.c.ListChecks, out.c.ListFootprints).WithDocs(docs.Docs()).
-		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.MakeReactions)
+	out.Parts = model.NewParts(nil, out.relations, out.c.listChecks, out.c.listFootprints).WithDocs(docs.Docs()).
+		WithKeys(model.KeyedDocs{Collection: flat, From: []*core.Docs{docs.Docs()}}).WithReactions(out.c.makeReactions)
 	return out
 }
 
@@ -94,7 +94,7 @@ func New[D, K any](docs *model.Collection[D, K], flat string, spec Spec) *Column
 // "items/#0/price". An int is the position of an array element. With Spec.Typed,
 // append the value's BSON type to the result, such as "!double". An invalid path gives a
 // [*model.ValueError].
-func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.NameColumn(path) }
+func (x *Columns[D, K]) Column(path ...any) (string, error) { return x.c.nameColumn(path) }
 
 // Flatten computes doc's flat document, with columns in the order of doc's fields.
 // The error joins a [*model.ValueError] for each problem, such as a repeated field name.
@@ -103,14 +103,14 @@ func (x *Columns[D, K]) Flatten(doc D) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.c.FlattenDocument(raw)
+	return x.c.flattenDocument(raw)
 }
 
 // Back restores the document that [Columns.Flatten] turned into a flat document, with
 // fields in the order of the columns. A malformed column name, contradicting columns, or
 // a missing array element gives a [*model.ValueError].
 func (x *Columns[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.c.NestDocument(flat)
+	raw, err := x.c.nestDocument(flat)
 	if err != nil {
 		return doc, err
 	}
@@ -127,7 +127,7 @@ func (x *Columns[D, K]) Store(doc D) model.Write {
 	if err != nil {
 		return model.Refused(x.flat.Name(), err)
 	}
-	return x.c.StoreDocument(raw)
+	return x.c.storeDocument(raw)
 }
 
 // Delete returns the write that deletes the flat document with this _id, if it exists,
@@ -144,7 +144,7 @@ func (x *Columns[D, K]) Delete(id K) model.Write { return x.flat.Delete(id) }
 func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 	f := x.docs.Find(filter)
 	return model.Job{Name: "columns " + x.flat.Name(), Err: f.Err, Stages: []model.Stage{{
-		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.PlanBatches("", x.c.FillDocument),
+		Collection: x.docs.Name(), Filter: f.Filter, Plan: commands.PlanBatches("", x.c.fillDocument),
 	}}}
 }
 
@@ -153,7 +153,7 @@ func (x *Columns[D, K]) Rebuild(filter bson.D) model.Job {
 //
 // Cost: one command that reads every flat document.
 func (x *Columns[D, K]) Survey() *model.Aggregate[denorm.Use] {
-	return model.AggregateAs[denorm.Use](x.flat, x.c.CountColumns())
+	return model.AggregateAs[denorm.Use](x.flat, x.c.countColumns())
 }
 
 func (x *Columns[D, K]) relations() []model.Relation {

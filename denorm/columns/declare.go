@@ -1,6 +1,6 @@
 // Inside package columns: each document also
 // has a flat document, with a column for each value. The public type passes the List methods to
-// model.Parts. Stores call MakeReactions, audits call ListChecks.
+// model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -11,15 +11,15 @@
 //
 // A column's name is the path of its value. "#0" is an element of an array. In a name,
 // "%", the separator and a leading "#" become % and two hexadecimal digits, and the empty
-// name becomes "%", so NestDocument can restore the document. An empty document or array
+// name becomes "%", so nestDocument can restore the document. An empty document or array
 // is a column itself. With Typed, a name ends with "!" and the type, such as
 // "to/city!string".
 //
 // # Protocol
 //
-//  1. FlattenDocument walks through the document and collects all problems: refused
+//  1. flattenDocument walks through the document and collects all problems: refused
 //     characters, too many properties, too deep.
-//  2. StoreDocument replaces the flat document by an upsert with the document's _id.
+//  2. storeDocument replaces the flat document by an upsert with the document's _id.
 //  3. In a store's transaction, writeColumns sends 2 after the document's write. Outside
 //     transactions the store is refused, because of two writers the later one could store its
 //     flat document first.
@@ -117,9 +117,9 @@ func escapeBytes(b *strings.Builder, s string) {
 	}
 }
 
-// NameColumn returns the name of the column of a path of fields (strings) and elements
+// nameColumn returns the name of the column of a path of fields (strings) and elements
 // (ints).
-func (c *untypedColumns) NameColumn(path []any) (string, error) {
+func (c *untypedColumns) nameColumn(path []any) (string, error) {
 	var parts []string
 	if len(path) == 1 && path[0] == "_id" {
 		return "_id", nil
@@ -150,7 +150,7 @@ func (c *untypedColumns) NameColumn(path []any) (string, error) {
 	return strings.Join(parts, c.spec.Separator), nil
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (c *untypedColumns) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (c *untypedColumns) listFootprints() []model.Footprint {
 	return model.Owns.In(c.flat, model.Whole)
 }

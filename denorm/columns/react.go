@@ -9,8 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeReactions returns how a store writes the flat document with the document.
-func (c *untypedColumns) MakeReactions() []model.Reaction {
+// makeReactions returns how a store writes the flat document with the document.
+func (c *untypedColumns) makeReactions() []model.Reaction {
 	return []model.Reaction{{Collection: c.docs.Name(), Paths: []string{model.Whole}, React: c.writeColumns}}
 }
 
@@ -29,7 +29,7 @@ func (c *untypedColumns) writeColumns(w model.StoreWrite) (a model.Answer, err e
 		}}
 		return a, nil
 	}
-	store := c.StoreDocument(w.After)
+	store := c.storeDocument(w.After)
 	a.Then = []model.Step{store}
 	return a, store.Err
 }

@@ -20,9 +20,9 @@ type tree struct {
 	below map[string]*tree
 }
 
-// NestDocument returns the document of a flat document. It refuses columns that
-// FlattenDocument can't have written.
-func (c *untypedColumns) NestDocument(flat bson.Raw) (bson.Raw, error) {
+// nestDocument returns the document of a flat document. It refuses columns that
+// flattenDocument can't have written.
+func (c *untypedColumns) nestDocument(flat bson.Raw) (bson.Raw, error) {
 	elems, err := flat.Elements()
 	if err != nil {
 		return nil, c.docs.Refuse("document", nil, err.Error())
@@ -173,9 +173,9 @@ var typeNames = map[bson.Type]string{
 
 func typeName(t bson.Type) string { return typeNames[t] }
 
-// CountColumns is the pipeline of the columns and types that occur, with their numbers of
+// countColumns is the pipeline of the columns and types that occur, with their numbers of
 // documents.
-func (c *untypedColumns) CountColumns() mongo.Pipeline {
+func (c *untypedColumns) countColumns() mongo.Pipeline {
 	uses := commands.CountUses("$column.k", "$column.v")
 	return mongo.Pipeline{
 		mql.Project(mql.E("_id", 0), mql.E("column", mql.Op("$objectToArray", "$$ROOT"))),

@@ -85,8 +85,8 @@ func (w *walker) addColumn(name string, v bson.RawValue) {
 	w.out = append(w.out, bson.E{Key: name, Value: v})
 }
 
-// FlattenDocument returns a document's flat document. Its error joins all problems.
-func (c *untypedColumns) FlattenDocument(doc bson.Raw) (bson.Raw, error) {
+// flattenDocument returns a document's flat document. Its error joins all problems.
+func (c *untypedColumns) flattenDocument(doc bson.Raw) (bson.Raw, error) {
 	w := &walker{untypedColumns: c, out: bson.D{}}
 	w.addDocument(doc, "", "", 1)
 	if w.properties > c.spec.MaxProperties {
@@ -102,9 +102,9 @@ func (c *untypedColumns) FlattenDocument(doc bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(w.out)
 }
 
-// StoreDocument is the write that stores a document's flat document.
-func (c *untypedColumns) StoreDocument(doc bson.Raw) model.Write {
-	flat, err := c.FlattenDocument(doc)
+// storeDocument is the write that stores a document's flat document.
+func (c *untypedColumns) storeDocument(doc bson.Raw) model.Write {
+	flat, err := c.flattenDocument(doc)
 	if err == nil {
 		var path string
 		if path, err = core.CheckNames(flat, ""); err != nil {
@@ -120,8 +120,8 @@ func (c *untypedColumns) StoreDocument(doc bson.Raw) model.Write {
 	}}
 }
 
-// FillDocument is the step of the rebuilding job for one document.
-func (c *untypedColumns) FillDocument(doc bson.Raw) ([]model.Step, error) {
-	w := c.StoreDocument(doc)
+// fillDocument is the step of the rebuilding job for one document.
+func (c *untypedColumns) fillDocument(doc bson.Raw) ([]model.Step, error) {
+	w := c.storeDocument(doc)
 	return []model.Step{w}, w.Err
 }

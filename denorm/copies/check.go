@@ -16,9 +16,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the check of different copies, and with KeyPath the check of copies
+// listChecks returns the check of different copies, and with KeyPath the check of copies
 // without a source.
-func (c *untypedCopy) ListChecks() []model.Check {
+func (c *untypedCopy) listChecks() []model.Check {
 	var paths []string
 	for _, f := range c.spec.Fields {
 		paths = append(paths, f.To)
@@ -204,7 +204,7 @@ func (c *untypedCopy) mendCopy(d drift) (w model.Write, err error) {
 	return c.replaceCopy(d.Doc, was, now), nil
 }
 
-// An unfolded is a source that FoldSources must keep.
+// An unfolded is a source that foldSources must keep.
 type unfolded struct {
 	ID     bson.RawValue `bson:"_id"`
 	Copied bool          `bson:"copied"` // a document holds a copy of it
@@ -227,8 +227,8 @@ func (u unfolded) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = u.ID, strings.Join(why, "; ")
 }
 
-// CheckUnfolded is the check of the sources that FoldSources keeps.
-func (c *untypedCopy) CheckUnfolded(drop []string) model.Check {
+// checkUnfolded is the check of the sources that foldSources keeps.
+func (c *untypedCopy) checkUnfolded(drop []string) model.Check {
 	stages, err := c.judgeSources(drop)
 	return model.Check{
 		Name:       fmt.Sprintf("%s: documents that can't be folded into %s", c.docs.Name(), c.to.Name()),

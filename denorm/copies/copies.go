@@ -93,9 +93,9 @@ func New[S, SK, T, TK any](
 	sources *model.Collection[S, SK], targets *model.Collection[T, TK], spec Spec,
 ) *Copy[S, SK, TK] {
 	c := declareCopy(sources.Docs(), targets.Docs(), spec)
-	parts := model.NewParts(c.ListIndexes, c.ListRelations, c.ListChecks, c.ListFootprints).
+	parts := model.NewParts(c.listIndexes, c.listRelations, c.listChecks, c.listFootprints).
 		WithDocs(sources.Docs(), targets.Docs())
-	return &Copy[S, SK, TK]{parts.WithReactions(c.MakeReactions), sources, c}
+	return &Copy[S, SK, TK]{parts.WithReactions(c.makeReactions), sources, c}
 }
 
 // Propagate returns the plan that updates the copies to the values in source, after a write
@@ -105,7 +105,7 @@ func New[S, SK, T, TK any](
 // Cost: one command, which writes each changed document. Spec.Listed needs one
 // command for each 16 MiB of ids.
 func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
-	return c.c.PropagateDocument(source)
+	return c.c.propagateDocument(source)
 }
 
 // PropagateJob is [Copy.Propagate] as a job, in batches, for sources with very many
@@ -114,7 +114,7 @@ func (c *Copy[S, SK, TK]) Propagate(source *S) model.Plan {
 // Cost: two commands for each batch of 500 documents, and two at the end. If no copy is
 // outdated, one command.
 func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
-	return c.c.MakePropagateJob(source)
+	return c.c.makePropagateJob(source)
 }
 
 // Refresh returns the change that reads a source and updates its copies. To update only
@@ -123,7 +123,7 @@ func (c *Copy[S, SK, TK]) PropagateJob(source *S) model.Job {
 //
 // Cost: one command more than [Copy.Propagate].
 func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.ChangeOf[bson.Raw] {
-	return c.c.RefreshCopies(source, core.Anys(docs))
+	return c.c.refreshCopies(source, core.Anys(docs))
 }
 
 // Rebuild returns the job that corrects the copies of all sources, even if a copy already
@@ -131,7 +131,7 @@ func (c *Copy[S, SK, TK]) Refresh(source SK, docs ...TK) model.ChangeOf[bson.Raw
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Rebuild() model.Job {
-	return c.c.MakeRebuildJob()
+	return c.c.makeRebuildJob()
 }
 
 // Unfolded returns the check that finds the sources that [Copy.Fold] doesn't delete. Such
@@ -140,7 +140,7 @@ func (c *Copy[S, SK, TK]) Rebuild() model.Job {
 //
 // Cost: one command, which reads every source and its copies.
 func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check {
-	return c.c.CheckUnfolded(dropFields)
+	return c.c.checkUnfolded(dropFields)
 }
 
 // Fold returns the job that deletes the sources and leaves their copies. First stop other
@@ -149,7 +149,7 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check {
 // crash, run the job again.
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
-func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.FoldSources(dropFields) }
+func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.foldSources(dropFields) }
 
 // Spread returns the aggregation that counts copies, for [Spread.BreakEven]. The
 // aggregation has one result, or no result if there are no copies.
@@ -157,7 +157,7 @@ func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.Fold
 // Cost: one command, which reads every document of the collection with the copies. With
 // Spec.Listed, it also looks up the sources of each document.
 func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[Spread] {
-	return &model.Aggregate[Spread]{Aggregation: c.c.CountSpread()}
+	return &model.Aggregate[Spread]{Aggregation: c.c.countSpread()}
 }
 
 // A Spread counts the copies of a [Copy].

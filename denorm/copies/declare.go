@@ -1,6 +1,6 @@
 // Inside package copies: documents contain copies of
 // a source's fields. The public type encodes documents and _ids, and passes the methods to
-// model.Parts. Stores call MakeReactions, audits call ListChecks.
+// model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -44,8 +44,8 @@
 // In a transaction, nothing. Otherwise a crash after the write of a source leaves older
 // copies, and the source's unfinished action in the store's field. A retry, or the next
 // client that needs the source, finishes it. All updates of copies are repeatable. A plan
-// or job of the public type that is cut is run again: RefreshCopies for one source,
-// MakeRebuildJob for all. MakePropagateJob and FoldSources go on with the documents that
+// or job of the public type that is cut is run again: refreshCopies for one source,
+// makeRebuildJob for all. makePropagateJob and foldSources go on with the documents that
 // still match.
 
 package copies
@@ -135,7 +135,7 @@ func declareCopy(sources, holders *core.Docs, spec Spec) *untypedCopy {
 		c.paths = append(c.paths, c.updatePath(f.To))
 	}
 	c.paths = append(c.paths, c.updatePath(c.version))
-	c.index = c.ListIndexes()[0].Name
+	c.index = c.listIndexes()[0].Name
 	return c
 }
 
@@ -322,9 +322,9 @@ func (c *untypedCopy) checkOverlap() {
 	}
 }
 
-// ListIndexes returns the index that finds the copies of a source, or with Listed, the
+// listIndexes returns the index that finds the copies of a source, or with Listed, the
 // sources of a document.
-func (c *untypedCopy) ListIndexes() []model.Index {
+func (c *untypedCopy) listIndexes() []model.Index {
 	why := fmt.Sprintf("the copies of %s in %s", c.docs.Name(), c.to.Name())
 	if c.spec.Listed != "" {
 		return []model.Index{commands.MakeIndex(c.docs.Name(), why, mql.E(c.spec.Listed, 1))}
@@ -332,8 +332,8 @@ func (c *untypedCopy) ListIndexes() []model.Index {
 	return []model.Index{commands.MakeLookupIndex(c.to.Name(), why, mql.E(c.spec.KeyPath, 1), mql.E("_id", -1))}
 }
 
-// ListRelations returns the relation for diagrams. Its label says that it is a copy.
-func (c *untypedCopy) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams. Its label says that it is a copy.
+func (c *untypedCopy) listRelations() []model.Relation {
 	r := model.Relation{
 		From: c.to.Name(), FromPath: c.spec.KeyPath, To: c.docs.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ZeroOrOne, Label: "copy",
@@ -359,8 +359,8 @@ func (c *untypedCopy) projectSource() bson.D {
 	return d
 }
 
-// ListFootprints are the paths that are used.
-func (c *untypedCopy) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (c *untypedCopy) listFootprints() []model.Footprint {
 	name := c.to.Name()
 	out := slices.Concat(
 		model.Mends.In(c.docs.Name(), model.Whole), model.Writes.In(c.docs.Name(), c.spec.Version),

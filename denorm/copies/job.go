@@ -16,8 +16,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// FoldSources is the job that deletes the sources whose fields all are in their copies.
-func (c *untypedCopy) FoldSources(drop []string) model.Job {
+// foldSources is the job that deletes the sources whose fields all are in their copies.
+func (c *untypedCopy) foldSources(drop []string) model.Job {
 	stages, err := c.judgeSources(drop)
 	return model.Job{Name: "fold " + c.docs.Name() + " into " + c.to.Name(), Err: err, Stages: []model.Stage{{
 		Collection: c.docs.Name(), Pipeline: stages, Plan: commands.PlanBatches("", c.deleteUnneeded),
@@ -25,7 +25,7 @@ func (c *untypedCopy) FoldSources(drop []string) model.Job {
 }
 
 // judgeSources returns the stages that find for each source whether it has a copy,
-// whether a copy differs, and which fields no copy has. FoldSources and CheckUnfolded
+// whether a copy differs, and which fields no copy has. foldSources and checkUnfolded
 // decide by the same rows.
 func (c *untypedCopy) judgeSources(drop []string) (mongo.Pipeline, error) {
 	whole := bson.A{"_id"}
@@ -104,10 +104,10 @@ func (c *untypedCopy) deleteUnneeded(row bson.Raw) ([]model.Step, error) {
 	}}, nil
 }
 
-// MakePropagateJob returns the job over the documents with an older copy of a source that
+// makePropagateJob returns the job over the documents with an older copy of a source that
 // the caller read. Its name contains a hash of the _id: two sources need two jobs, and
 // logs must not have the _id.
-func (c *untypedCopy) MakePropagateJob(doc any) model.Job {
+func (c *untypedCopy) makePropagateJob(doc any) model.Job {
 	s, err := c.readSource(doc)
 	job := model.Job{Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Err: err}
 	if err != nil {
@@ -144,8 +144,8 @@ func (c *untypedCopy) updateAmong(s source, ids []bson.RawValue) model.Write {
 	}
 }
 
-// MakeRebuildJob returns the job over the sources that corrects every copy.
-func (c *untypedCopy) MakeRebuildJob() model.Job {
+// makeRebuildJob returns the job over the sources that corrects every copy.
+func (c *untypedCopy) makeRebuildJob() model.Job {
 	return model.Job{Name: "copy " + c.docs.Name() + " to " + c.to.Name(), Stages: []model.Stage{{
 		Collection: c.docs.Name(), Projection: c.projectSource(), Plan: commands.PlanBatches("", c.correctCopies),
 	}}}

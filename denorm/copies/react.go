@@ -15,10 +15,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeReactions returns two reactions. The first fills copies when a document with copies
+// makeReactions returns two reactions. The first fills copies when a document with copies
 // is written. The second updates copies when a source is written. With Listed, both have
 // other functions (react_listed.go), because a document doesn't contain its source's _id.
-func (c *untypedCopy) MakeReactions() []model.Reaction {
+func (c *untypedCopy) makeReactions() []model.Reaction {
 	fill := model.Reaction{
 		Collection: c.to.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{c.spec.KeyPath},
 		Fetch: c.fetchSources, Amend: c.fillCopies, Correct: c.correctNewCopies,

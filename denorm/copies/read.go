@@ -1,6 +1,6 @@
 package copies
 
-// This file reads sources (decodeSource) and counts copies (CountSpread).
+// This file reads sources (decodeSource) and counts copies (countSpread).
 
 import (
 	"math"
@@ -152,8 +152,8 @@ func (c *untypedCopy) chooseNextVersion(was, given bson.RawValue) (bson.RawValue
 	return given, nil
 }
 
-// CountSpread counts documents, sources and copies, for Spread.
-func (c *untypedCopy) CountSpread() model.Aggregation {
+// countSpread counts documents, sources and copies, for Spread.
+func (c *untypedCopy) countSpread() model.Aggregation {
 	sum := func(v any) bson.D { return mql.Op("$sum", v) }
 	source := "$c." + c.key
 	pairs := c.unwindCopies()

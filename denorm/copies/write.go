@@ -188,9 +188,9 @@ func (c *untypedCopy) matchTouchedElement(s source) bson.D {
 	return c.matchElement(s.id)
 }
 
-// PropagateDocument returns the plan that updates the copies of a source, as the caller
+// propagateDocument returns the plan that updates the copies of a source, as the caller
 // read it.
-func (c *untypedCopy) PropagateDocument(doc any) model.Plan {
+func (c *untypedCopy) propagateDocument(doc any) model.Plan {
 	s, err := c.readSource(doc)
 	if err != nil {
 		return model.RefusedPlan(c.docs.Name(), err)
@@ -221,9 +221,9 @@ func (c *untypedCopy) planUpdates(s source, match, element bson.D, update bson.R
 	}}
 }
 
-// RefreshCopies returns the change that reads a source and updates its copies: all of
+// refreshCopies returns the change that reads a source and updates its copies: all of
 // them, or those in the documents with the given _ids.
-func (c *untypedCopy) RefreshCopies(from any, docs []any) model.ChangeOf[bson.Raw] {
+func (c *untypedCopy) refreshCopies(from any, docs []any) model.ChangeOf[bson.Raw] {
 	id, err := c.docs.RawID("_id", from)
 	var only []bson.RawValue
 	for _, doc := range docs {

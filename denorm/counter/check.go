@@ -183,8 +183,8 @@ func (c *untypedCounter) compareSlot(i int) bson.D {
 	return mql.Cond(mql.Op("$and", floats, mql.Op("$isNumber", held)), apart, mql.Op("$ne", held, made))
 }
 
-// ListChecks returns the check of the numbers, and the check of the references.
-func (c *untypedCounter) ListChecks() []model.Check {
+// listChecks returns the check of the numbers, and the check of the references.
+func (c *untypedCounter) listChecks() []model.Check {
 	check := model.Check{
 		Name: fmt.Sprintf("%s.%s: numbers that differ from the documents of %s", c.parents.Name(), c.joinSlotPaths(),
 			c.docs.Name()), Collection: c.parents.Name(),
@@ -231,14 +231,14 @@ func (c *untypedCounter) checkReferences() model.Check {
 	}
 }
 
-// RecountParent counts the children of one parent, and writes the numbers that differ. A
+// recountParent counts the children of one parent, and writes the numbers that differ. A
 // parent that changed since the read gives model.ErrStale, and the change reads again.
-func (c *untypedCounter) RecountParent(parent any) model.ChangeOf[model.Finding] {
+func (c *untypedCounter) recountParent(parent any) model.ChangeOf[model.Finding] {
 	id, err := c.parents.ByID(parent)
 	if err != nil {
 		return commands.RefuseChangeOf[model.Finding](c.parents.Name(), err)
 	}
-	check := c.ListChecks()[0]
+	check := c.listChecks()[0]
 	return model.ChangeOf[model.Finding]{
 		Name: "counter " + c.docs.Name(),
 		Read: func(ctx context.Context, db model.DB) (f model.Finding, err error) {

@@ -104,8 +104,8 @@ func New[C, CK, P, PK any](
 		Parts: model.Parts{},
 		c:     declareCounter(children.Docs(), reference, parents.Docs(), spec),
 	}
-	out.Parts = model.NewParts(out.c.ListIndexes, out.c.ListRelations, out.c.ListChecks, out.c.ListFootprints).
-		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.MakeReactions)
+	out.Parts = model.NewParts(out.c.listIndexes, out.c.listRelations, out.c.listChecks, out.c.listFootprints).
+		WithDocs(children.Docs(), parents.Docs()).WithReactions(out.c.makeReactions)
 	return out
 }
 
@@ -120,5 +120,5 @@ func New[C, CK, P, PK any](
 // reference, it reads all children: parentref.ParentRef declares such an index. If a number
 // is wrong, one more read, without an index, and one write.
 func (x *Counter[C, CK, P, PK]) Recount(parent PK) model.ChangeOf[model.Finding] {
-	return x.c.RecountParent(parent)
+	return x.c.recountParent(parent)
 }

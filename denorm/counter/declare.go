@@ -1,6 +1,6 @@
 // Inside package counter: parents store
 // numbers that are computed from their children. The public type encodes _ids, and passes the
-// methods to model.Parts. Stores call MakeReactions, audits call ListChecks.
+// methods to model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -41,7 +41,7 @@
 // In a transaction, nothing. Outside transactions, a crash after step 3 leaves a child
 // whose parents have the old numbers. The child has the unfinished action in the store's
 // field; a retry, or the next client that needs the document, finishes it. The check
-// (check.go) skips such parents. RecountParent refuses them with model.ErrStale.
+// (check.go) skips such parents. recountParent refuses them with model.ErrStale.
 
 package counter
 
@@ -265,9 +265,9 @@ func (c *untypedCounter) makeIndex(keys bson.D, why string) model.Index {
 	return commands.MakeLookupIndex(c.docs.Name(), why, keys...)
 }
 
-// ListIndexes returns the indexes by which a deletion finds the next smallest or greatest
+// listIndexes returns the indexes by which a deletion finds the next smallest or greatest
 // value. One index serves both ends.
-func (c *untypedCounter) ListIndexes() []model.Index {
+func (c *untypedCounter) listIndexes() []model.Index {
 	var out []model.Index
 	for _, s := range c.slots {
 		if s.isExtreme() {
@@ -281,16 +281,16 @@ func (c *untypedCounter) ListIndexes() []model.Index {
 	return out
 }
 
-// ListRelations says that children refer to their parents.
-func (c *untypedCounter) ListRelations() []model.Relation {
+// listRelations says that children refer to their parents.
+func (c *untypedCounter) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: c.docs.Name(), FromPath: c.reference, To: c.parents.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "counted",
 	}}
 }
 
-// ListFootprints are the paths that are used.
-func (c *untypedCounter) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (c *untypedCounter) listFootprints() []model.Footprint {
 	children, parents := c.docs.Name(), c.parents.Name()
 	out := model.Writes.In(children, model.Whole, c.reference)
 	for _, s := range c.slots {

@@ -7,9 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns what a write of a child asks for. A store writes a child and its
+// makeReactions returns what a write of a child asks for. A store writes a child and its
 // parents' numbers exactly once, so the reactions store no tokens and no marks.
-func (c *untypedCounter) MakeReactions() []model.Reaction {
+func (c *untypedCounter) makeReactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: c.docs.Name(), Paths: c.listChildPaths(), Fetch: c.fetchParents, React: c.updateParents,
 		Parents: c.parents.Name(), ParentPath: c.reference,

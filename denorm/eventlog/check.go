@@ -17,9 +17,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the check of the commits and, with snapshots, the check of the
+// listChecks returns the check of the commits and, with snapshots, the check of the
 // snapshots.
-func (l *untypedLog) ListChecks() []model.Check {
+func (l *untypedLog) listChecks() []model.Check {
 	name := l.Docs.Name() + ": commits out of order"
 	out := []model.Check{{
 		Name: name, Collection: l.Docs.Name(),
@@ -124,13 +124,13 @@ func (l *untypedLog) readHeader(raw bson.Raw, h *header) string {
 	if err != nil {
 		return "isn't a commit: " + err.Error()
 	}
-	k, err := l.EncodeKey(typed)
+	k, err := l.encodeKey(typed)
 	if err != nil {
 		return "isn't a commit: its key is empty"
 	}
 	h.text, h.n = k.text, int64(len(core.Elements(raw.Lookup("events"))))
 	switch {
-	case h.ID != k.CommitID(h.First):
+	case h.ID != k.commitID(h.First):
 		return fmt.Sprintf("begins with event %d, but its _id isn't made of its key and this number", h.First)
 	case h.n != h.Last-h.First+1 || h.n == 0:
 		return fmt.Sprintf("is numbered %d to %d, but holds %d events", h.First, h.Last, h.n)
@@ -222,7 +222,7 @@ func (l *untypedLog) compareSnapshot(ctx context.Context, db model.DB, raw bson.
 	typed, value, err := l.Fold.Decode(raw)
 	var k logKey
 	if err == nil {
-		k, err = l.EncodeKey(typed)
+		k, err = l.encodeKey(typed)
 	}
 	switch {
 	case err != nil:
@@ -232,7 +232,7 @@ func (l *untypedLog) compareSnapshot(ctx context.Context, db model.DB, raw bson.
 	}
 	// All events are folded again, without other snapshots.
 	s := untypedState{Value: l.Fold.Zero()}
-	for commit, err := range l.findCommits(k.MatchFrom(1, claimed.Version)).Each(ctx, db) {
+	for commit, err := range l.findCommits(k.matchFrom(1, claimed.Version)).Each(ctx, db) {
 		if err != nil {
 			return "", err
 		}

@@ -15,11 +15,11 @@
 // two appends after the same version meet at the unique _id. A key uses each token once,
 // by a unique index.
 //
-// # Protocol of AppendEvents and DecideEvents
+// # Protocol of appendEvents and decideEvents
 //
 //  1. Read the last commit, or the newest state: the snapshot and the commits after it.
-//  2. Insert the next commit. If the _id exists, another append was first: AppendEvents fails
-//     with ErrVersion, DecideEvents begins again. If the token exists, the append was made.
+//  2. Insert the next commit. If the _id exists, another append was first: appendEvents fails
+//     with ErrVersion, decideEvents begins again. If the token exists, the append was made.
 //  3. After each Every events, write the snapshot by an upsert that never goes back.
 //
 // # Stored form of a projection
@@ -36,12 +36,12 @@
 // the documents. So a commit that it writes to a generation was in the log before the
 // generation took writes.
 //
-//  1. MakeRebuildJob begins a generation and fills it for all keys. Streams and catch-ups
+//  1. makeRebuildJob begins a generation and fills it for all keys. Streams and catch-ups
 //     write to both generations from then on.
-//  2. MakeSwitchJob sets closing: the live generation takes no more writes. It fills the new
+//  2. makeSwitchJob sets closing: the live generation takes no more writes. It fills the new
 //     one again for all keys, because a writer with an old pointer may have missed it.
 //  3. It makes the new generation live. Readers that find nothing read the pointer again.
-//  4. DropGeneration deletes the old one.
+//  4. dropGeneration deletes the old one.
 //
 // # What a crash leaves
 //
@@ -158,8 +158,8 @@ func declareLog(
 	return &untypedLog{Docs: docs, Spec: spec, Fold: fold, key: keyOf}
 }
 
-// ListIndexes returns the index that finds a commit by its token.
-func (l *untypedLog) ListIndexes() []model.Index { return []model.Index{l.makeTokenIndex()} }
+// listIndexes returns the index that finds a commit by its token.
+func (l *untypedLog) listIndexes() []model.Index { return []model.Index{l.makeTokenIndex()} }
 
 // makeTokenIndex returns the unique index of tokens.
 func (l *untypedLog) makeTokenIndex() model.Index {
@@ -170,8 +170,8 @@ func (l *untypedLog) makeTokenIndex() model.Index {
 	return x
 }
 
-// ListFootprints returns the paths that the log uses.
-func (l *untypedLog) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the log uses.
+func (l *untypedLog) listFootprints() []model.Footprint {
 	out := append(model.Owns.In(l.Docs.Name(), model.Whole),
 		model.Owns.In(l.Docs.Name(), "key", "first", "last", "at", "token", "events")...)
 	if l.Fold.Docs != nil {
@@ -194,8 +194,8 @@ type logKey struct {
 	value any
 }
 
-// EncodeKey checks and encodes a key.
-func (l *untypedLog) EncodeKey(key any) (k logKey, err error) {
+// encodeKey checks and encodes a key.
+func (l *untypedLog) encodeKey(key any) (k logKey, err error) {
 	text, ok := keytext.EncodeKey(key)
 	if !ok {
 		return k, l.Docs.Refuse("key", nil, "the key is empty: give the key of the aggregate")
@@ -207,23 +207,23 @@ func (l *untypedLog) EncodeKey(key any) (k logKey, err error) {
 	return logKey{key, text, value}, nil
 }
 
-// CommitID returns the _id of the commit whose first event has this number.
-func (k logKey) CommitID(first int64) string { return fmt.Sprintf("%s#%016d", k.text, first) }
+// commitID returns the _id of the commit whose first event has this number.
+func (k logKey) commitID(first int64) string { return fmt.Sprintf("%s#%016d", k.text, first) }
 
 // String returns the key for an error.
 func (k logKey) String() string { return commands.Shorten(model.Shell(k.typed)) }
 
-// MatchCommits matches the commits of the key.
-func (k logKey) MatchCommits() bson.D { return keytext.MatchRange(k.text+"#", k.text+"$") }
+// matchCommits matches the commits of the key.
+func (k logKey) matchCommits() bson.D { return keytext.MatchRange(k.text+"#", k.text+"$") }
 
-// MatchFrom matches the commits whose first event has a number from from to to.
-func (k logKey) MatchFrom(from, to int64) bson.D {
+// matchFrom matches the commits whose first event has a number from from to to.
+func (k logKey) matchFrom(from, to int64) bson.D {
 	// "$" follows "#", which ends the text of every key.
 	end := k.text + "$"
 	if to < maxVersion {
-		end = k.CommitID(to + 1)
+		end = k.commitID(to + 1)
 	}
-	return keytext.MatchRange(k.CommitID(from), end)
+	return keytext.MatchRange(k.commitID(from), end)
 }
 
 // A logHead is a commit without its events. The zero logHead means that the key has no commit.

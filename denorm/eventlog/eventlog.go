@@ -103,8 +103,8 @@ func New[K, E, S any](
 	l := &EventLog[K, E, S]{commits: commits, fold: foldOf[K](commits, docs, spec.Fold, spec.Revision)}
 	l.l = declareLog(commits.Docs(), reflect.TypeFor[K](), spec.Fold != nil, l.fold,
 		limits{MaxEvents: spec.MaxEvents, MaxBytes: spec.MaxBytes, Every: spec.Every}, keyOf(commits))
-	l.Parts = model.NewParts(l.l.ListIndexes, nil, l.l.ListChecks, l.l.ListFootprints).
-		WithKeys(l.l.DescribeKeys()...).WithDocs(uses...).
+	l.Parts = model.NewParts(l.l.listIndexes, nil, l.l.listChecks, l.l.listFootprints).
+		WithKeys(l.l.describeKeys()...).WithDocs(uses...).
 		WithoutReactions("EventLog.Append")
 	return l
 }
@@ -188,7 +188,7 @@ func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) untypedEve
 func (l *EventLog[K, E, S]) Append(
 	key K, expected int64, t time.Time, events []E, token bson.ObjectID,
 ) model.Change {
-	return l.l.AppendEvents(key, expected, t, token, l.events(key, token, events))
+	return l.l.appendEvents(key, expected, t, token, l.events(key, token, events))
 }
 
 // Decide returns the change that passes an aggregate's newest state to decide, and
@@ -208,7 +208,7 @@ func (l *EventLog[K, E, S]) Decide(
 			return l.events(key, token, list), err
 		}
 	}
-	return l.l.DecideEvents(key, t, token, untyped).Change()
+	return l.l.decideEvents(key, t, token, untyped).Change()
 }
 
 // Load returns the change that reads an aggregate's newest state. An aggregate without
@@ -217,7 +217,7 @@ func (l *EventLog[K, E, S]) Decide(
 // Cost: two commands, by _id, for the snapshot and the later commits. Without
 // Spec.Snapshots, one command reads every commit.
 func (l *EventLog[K, E, S]) Load(key K) model.ChangeOf[State[K, S]] {
-	return l.state(key, l.l.LoadState(key))
+	return l.state(key, l.l.loadState(key))
 }
 
 // At returns the change that reads an aggregate's state at a version. Version 0 is the
@@ -226,7 +226,7 @@ func (l *EventLog[K, E, S]) Load(key K) model.ChangeOf[State[K, S]] {
 // Cost: as [EventLog.Load]. If the snapshot is newer than the version, the change reads
 // all commits up to the version.
 func (l *EventLog[K, E, S]) At(key K, version int64) model.ChangeOf[State[K, S]] {
-	return l.state(key, l.l.LoadVersion(key, version))
+	return l.state(key, l.l.loadVersion(key, version))
 }
 
 // AsOf returns the change that reads a key's state at the time t. Commits with a later
@@ -234,7 +234,7 @@ func (l *EventLog[K, E, S]) At(key K, version int64) model.ChangeOf[State[K, S]]
 //
 // Cost: as [EventLog.At].
 func (l *EventLog[K, E, S]) AsOf(key K, t time.Time) model.ChangeOf[State[K, S]] {
-	return l.state(key, l.l.LoadAsOf(key, t))
+	return l.state(key, l.l.loadAsOf(key, t))
 }
 
 func (l *EventLog[K, E, S]) state(key K, c model.ChangeOf[untypedState]) model.ChangeOf[State[K, S]] {
@@ -245,7 +245,7 @@ func (l *EventLog[K, E, S]) state(key K, c model.ChangeOf[untypedState]) model.C
 // events, the result is 0.
 //
 // Cost: one command, one document by _id.
-func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.ReadVersion(key) }
+func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.readVersion(key) }
 
 // Commits returns the query of an aggregate's commits, in order. The commits contain the
 // events from number start (at least 1) to number end. An end of 0 means no upper limit.
@@ -253,7 +253,7 @@ func (l *EventLog[K, E, S]) Version(key K) model.ChangeOf[int64] { return l.l.Re
 //
 // Cost: one command, by _id.
 func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[Commit[K, E]] {
-	filter, err := l.l.MatchEvents(key, start, end)
+	filter, err := l.l.matchEvents(key, start, end)
 	f := l.commits.Find(filter)
 	f.Sort, f.Deleted = bson.D{{Key: "_id", Value: 1}}, true
 	return commands.ServeFind(f, model.IDIndex, err)
@@ -266,7 +266,7 @@ func (l *EventLog[K, E, S]) Commits(key K, start, end int64) *model.Find[Commit[
 // Cost: two commands, as [EventLog.Load], and one write by _id if the snapshot isn't up
 // to date.
 func (l *EventLog[K, E, S]) Refresh(key K) model.Change {
-	return l.l.WriteSnapshot(key).Change()
+	return l.l.writeSnapshot(key).Change()
 }
 
 // readAs returns a change that only reads, with its state converted by as.

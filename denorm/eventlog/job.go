@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeRebuildJob is the job that fills a new generation.
-func (p *untypedProjection) MakeRebuildJob() model.Job {
+// makeRebuildJob is the job that fills a new generation.
+func (p *untypedProjection) makeRebuildJob() model.Job {
 	name := "rebuild " + p.docs.Name()
 	return model.Job{
 		Name: name,
@@ -22,8 +22,8 @@ func (p *untypedProjection) MakeRebuildJob() model.Job {
 	}
 }
 
-// MakeSwitchJob is the job that makes the new generation live.
-func (p *untypedProjection) MakeSwitchJob() model.Job {
+// makeSwitchJob is the job that makes the new generation live.
+func (p *untypedProjection) makeSwitchJob() model.Job {
 	name := "switch " + p.docs.Name()
 	return model.Job{
 		Name: name,
@@ -173,7 +173,7 @@ func (p *untypedProjection) fillKeys(ctx context.Context, b *model.Batch, place 
 		if err != nil {
 			return 0, err
 		}
-		doc, err := p.fold.readStored(ctx, b.DB, p.NameGeneration(place.Generation), k.value)
+		doc, err := p.fold.readStored(ctx, b.DB, p.nameGeneration(place.Generation), k.value)
 		if err != nil {
 			return 0, err
 		}
@@ -187,7 +187,7 @@ func (p *untypedProjection) fillKeys(ctx context.Context, b *model.Batch, place 
 		}
 		// A stream may have brought the document up to date already.
 		if now.Version > s.Version {
-			w, err := p.fold.putState(p.NameGeneration(place.Generation), k, now)
+			w, err := p.fold.putState(p.nameGeneration(place.Generation), k, now)
 			if err != nil {
 				return 0, err
 			}

@@ -49,20 +49,20 @@ func declareProjection(
 	return &untypedProjection{log: log, docs: docs, fold: fold, places: places, poll: poll}
 }
 
-// NameGeneration returns the name of a generation's collection.
-func (p *untypedProjection) NameGeneration(generation int64) string {
+// nameGeneration returns the name of a generation's collection.
+func (p *untypedProjection) nameGeneration(generation int64) string {
 	return fmt.Sprintf("%s.%d", p.docs.Name(), generation)
 }
 
-// ListFootprints returns the paths that the projection uses, of its first generation.
-func (p *untypedProjection) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the projection uses, of its first generation.
+func (p *untypedProjection) listFootprints() []model.Footprint {
 	out := []model.Footprint{{Collection: p.places, Path: model.Whole, Document: p.docs.Name(), Use: model.Owns}}
-	out = append(out, p.fold.listFootprints(p.NameGeneration(1))...)
+	out = append(out, p.fold.listFootprints(p.nameGeneration(1))...)
 	return append(out, model.Reads.In(p.log.Docs.Name(), "key", "first", "last", "at", "events")...)
 }
 
-// ListIndexes returns the index by which a stream polls, if it polls.
-func (p *untypedProjection) ListIndexes() []model.Index {
+// listIndexes returns the index by which a stream polls, if it polls.
+func (p *untypedProjection) listIndexes() []model.Index {
 	if p.poll == 0 {
 		return nil
 	}
@@ -165,9 +165,9 @@ type catching struct {
 	commits []bson.Raw
 }
 
-// CatchUpKey brings a key's documents up to date.
-func (p *untypedProjection) CatchUpKey(key any) model.Change {
-	k, err := p.log.EncodeKey(key)
+// catchUpKey brings a key's documents up to date.
+func (p *untypedProjection) catchUpKey(key any) model.Change {
+	k, err := p.log.encodeKey(key)
 	if err != nil {
 		return commands.RefuseChange(p.docs.Name(), err)
 	}
@@ -201,7 +201,7 @@ func (p *untypedProjection) readViews(
 	// The lowest version of all documents decides which commits are read.
 	least := int64(math.MaxInt64)
 	for _, g := range generations {
-		doc, err := p.fold.readStored(ctx, db, p.NameGeneration(g), k.value)
+		doc, err := p.fold.readStored(ctx, db, p.nameGeneration(g), k.value)
 		var is status
 		if err == nil && doc != nil {
 			is, err = decodeStatus(doc)
@@ -222,7 +222,7 @@ func (p *untypedProjection) readViews(
 			return c, nil
 		}
 	}
-	c.commits, err = p.log.findCommits(k.MatchFrom(least+1, upTo)).All(ctx, db)
+	c.commits, err = p.log.findCommits(k.matchFrom(least+1, upTo)).All(ctx, db)
 	return c, err
 }
 
@@ -249,7 +249,7 @@ func (p *untypedProjection) planCatchUp(c catching) (model.Plan, error) {
 				return model.Plan{}, err
 			}
 		}
-		w, err := p.fold.putState(p.NameGeneration(v.generation), c.key, s)
+		w, err := p.fold.putState(p.nameGeneration(v.generation), c.key, s)
 		if err != nil {
 			return model.Plan{}, err
 		}
@@ -258,8 +258,8 @@ func (p *untypedProjection) planCatchUp(c catching) (model.Plan, error) {
 	return commands.PlanLeaving("a document that is up to date in one generation only", steps...), nil
 }
 
-// MakeStream is the stream of commits that brings documents up to date.
-func (p *untypedProjection) MakeStream() model.Stream {
+// makeStream is the stream of commits that brings documents up to date.
+func (p *untypedProjection) makeStream() model.Stream {
 	s := model.Stream{
 		Name:       fmt.Sprintf("%s, revision %d", p.docs.Name(), p.fold.Revision),
 		Collection: p.log.Docs.Name(), Places: p.places,
@@ -299,17 +299,17 @@ func (p *untypedProjection) decodeKey(commit bson.Raw) (logKey, error) {
 	if err != nil {
 		return logKey{}, err
 	}
-	return p.log.EncodeKey(typed)
+	return p.log.encodeKey(typed)
 }
 
-// LoadView reads a key's document in the live generation. If there is none, another
+// loadView reads a key's document in the live generation. If there is none, another
 // generation may have become live meanwhile, so it reads the pointer again.
-func (p *untypedProjection) LoadView(key any) model.ChangeOf[untypedState] {
+func (p *untypedProjection) loadView(key any) model.ChangeOf[untypedState] {
 	read := func(ctx context.Context, db model.DB, k logKey) (untypedState, error) {
 		at, err := p.readPointer(ctx, db)
 		for err == nil {
 			raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-				Collection: p.NameGeneration(at.Live), Keyed: true, Filter: commands.MatchID(k.value),
+				Collection: p.nameGeneration(at.Live), Keyed: true, Filter: commands.MatchID(k.value),
 				Index: model.IDIndex, Deleted: true,
 			}}).One(ctx, db)
 			if err == nil {
@@ -326,17 +326,17 @@ func (p *untypedProjection) LoadView(key any) model.ChangeOf[untypedState] {
 	return makeReading(p.log, "read "+p.docs.Name()+" of", key, nil, read)
 }
 
-// ReadGenerations reads the pointer.
-func (p *untypedProjection) ReadGenerations() model.ChangeOf[viewPointer] {
+// readGenerations reads the pointer.
+func (p *untypedProjection) readGenerations() model.ChangeOf[viewPointer] {
 	return model.ChangeOf[viewPointer]{
 		Name: "generations " + p.docs.Name(), Attempts: 1, Read: p.readPointer,
 		Decide: func(viewPointer) (model.Plan, error) { return model.Plan{}, nil },
 	}
 }
 
-// DropGeneration deletes a generation that isn't live. If it is being built, the pointer
+// dropGeneration deletes a generation that isn't live. If it is being built, the pointer
 // gives it up first, so that no writer fills it again.
-func (p *untypedProjection) DropGeneration(generation int64) model.Change {
+func (p *untypedProjection) dropGeneration(generation int64) model.Change {
 	if generation < 1 {
 		return commands.RefuseChange(p.docs.Name(),
 			p.docs.Refuse("generation", generation, "must be 1 or more: generations are numbered from 1"))
@@ -361,7 +361,7 @@ func (p *untypedProjection) DropGeneration(generation int64) model.Change {
 			// No reader uses the generation any more, so its documents can go one after
 			// the other.
 			steps = append(steps, model.Write{
-				Collection: p.NameGeneration(generation), Idempotent: true, Final: true,
+				Collection: p.nameGeneration(generation), Idempotent: true, Final: true,
 				Model: &mongo.DeleteManyModel{Filter: bson.D{}},
 			})
 			return commands.PlanLeaving("some documents of a generation that nobody reads; run Drop again", steps...),

@@ -76,7 +76,7 @@ func NewProjection[K, E, S, V any](
 	if spec.Poll == 0 {
 		needs = []model.Need{{Feature: "change streams", Why: "Stream follows " + log.commits.Name() + " without Poll"}}
 	}
-	p.Parts = model.NewParts(p.p.ListIndexes, nil, nil, p.p.ListFootprints, needs...).
+	p.Parts = model.NewParts(p.p.listIndexes, nil, nil, p.p.listFootprints, needs...).
 		WithDocs(log.commits.Docs(), views.Docs()).
 		WithoutReactions("EventLog.Append and Projection.CatchUp")
 	return p
@@ -90,7 +90,7 @@ func NewProjection[K, E, S, V any](
 // Cost: five commands, one document, by _id. A projection's first CatchUp costs one more
 // command and document, the pointer. Two generations cost two more commands and one more
 // document.
-func (p *Projection[K, E, V]) CatchUp(key K) model.Change { return p.p.CatchUpKey(key) }
+func (p *Projection[K, E, V]) CatchUp(key K) model.Change { return p.p.catchUpKey(key) }
 
 // Stream returns the stream that updates the views after each commit to the [EventLog].
 // Run it with [model.Stream.Run]. After a change of ProjectionSpec.Revision, run
@@ -100,7 +100,7 @@ func (p *Projection[K, E, V]) CatchUp(key K) model.Change { return p.p.CatchUpKe
 // Cost: two reads and one write for each commit, by _id. A commit out of order costs one
 // more command. Between Rebuild and [Projection.Switch], each commit costs two more
 // commands.
-func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.MakeStream() }
+func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.makeStream() }
 
 // Load returns the change that reads one stored view. The key is the [EventLog]
 // aggregate's key. Load reads the live generation (see [Projection]). The result has the
@@ -108,7 +108,7 @@ func (p *Projection[K, E, V]) Stream() model.Stream { return p.p.MakeStream() }
 //
 // Cost: two commands, each one document by _id; one more if the view is missing.
 func (p *Projection[K, E, V]) Load(key K) model.ChangeOf[State[K, V]] {
-	return readAs(p.p.LoadView(key), func(s untypedState) State[K, V] {
+	return readAs(p.p.loadView(key), func(s untypedState) State[K, V] {
 		return stateOf[K, V](key, s, s.Revision)
 	})
 }
@@ -124,7 +124,7 @@ type Generations struct {
 //
 // Cost: one command, one document by _id.
 func (p *Projection[K, E, V]) Generations() model.ChangeOf[Generations] {
-	return readAs(p.p.ReadGenerations(), func(at viewPointer) Generations {
+	return readAs(p.p.readGenerations(), func(at viewPointer) Generations {
 		return Generations{at.Live, at.Building}
 	})
 }
@@ -132,7 +132,7 @@ func (p *Projection[K, E, V]) Generations() model.ChangeOf[Generations] {
 // In returns the collection of one generation (see [Projection]). Before each query, read
 // the live generation's number with [Projection.Generations].
 func (p *Projection[K, E, V]) In(generation int64) *model.Collection[State[K, V], K] {
-	views := p.views.Named(p.p.NameGeneration(generation))
+	views := p.views.Named(p.p.nameGeneration(generation))
 	views.Docs().MakeKeyed()
 	return views
 }
@@ -143,7 +143,7 @@ func (p *Projection[K, E, V]) In(generation int64) *model.Collection[State[K, V]
 //
 // Cost: two commands per aggregate, plus three per 100 aggregates. The job examines all
 // commits by _id.
-func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.MakeRebuildJob() }
+func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.makeRebuildJob() }
 
 // Switch returns the job that makes readers read the views that [Projection.Rebuild]
 // wrote. If [Generations].Building is 0, the job does nothing. First, the job stops the
@@ -152,7 +152,7 @@ func (p *Projection[K, E, V]) Rebuild() model.Job { return p.p.MakeRebuildJob() 
 //
 // Cost: the job reads as much as [Projection.Rebuild]. It writes only new views that lack
 // events. Two more commands begin and end the switch.
-func (p *Projection[K, E, V]) Switch() model.Job { return p.p.MakeSwitchJob() }
+func (p *Projection[K, E, V]) Switch() model.Job { return p.p.makeSwitchJob() }
 
 // Drop returns the change that deletes a generation's views (see [Projection]). If the
 // generation is being built, the change ends the rebuild. The live generation gives a
@@ -161,5 +161,5 @@ func (p *Projection[K, E, V]) Switch() model.Job { return p.p.MakeSwitchJob() }
 //
 // Cost: two commands. Ending a rebuild costs one more command.
 func (p *Projection[K, E, V]) Drop(generation int64) model.Change {
-	return p.p.DropGeneration(generation)
+	return p.p.dropGeneration(generation)
 }

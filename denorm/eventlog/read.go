@@ -19,7 +19,7 @@ const batch = 1000
 // readHead reads the last commit of a key, without its events.
 func (l *untypedLog) readHead(ctx context.Context, db model.DB, k logKey) (logHead, error) {
 	h, err := (&model.Find[logHead]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: k.MatchCommits(), Sort: bson.D{mql.E("_id", -1)},
+		Collection: l.Docs.Name(), Keyed: true, Filter: k.matchCommits(), Sort: bson.D{mql.E("_id", -1)},
 		Index: model.IDIndex, Deleted: true,
 		Projection: commands.ProjectFields("first", "last", "at", "token"),
 	}}).One(ctx, db)
@@ -33,7 +33,7 @@ func (l *untypedLog) readHead(ctx context.Context, db model.DB, k logKey) (logHe
 // none.
 func (l *untypedLog) readCommit(ctx context.Context, db model.DB, k logKey, first int64) (bson.Raw, error) {
 	raw, err := (&model.Find[bson.Raw]{Query: model.Query{
-		Collection: l.Docs.Name(), Keyed: true, Filter: commands.MatchID(k.CommitID(first)),
+		Collection: l.Docs.Name(), Keyed: true, Filter: commands.MatchID(k.commitID(first)),
 		Index: model.IDIndex, Deleted: true,
 	}}).One(ctx, db)
 	if errors.Is(err, model.ErrNotFound) {
@@ -79,7 +79,7 @@ func (l *untypedLog) replayCommits(
 	if s.Version >= upTo {
 		return s, nil
 	}
-	for commit, err := range l.findCommits(model.And(k.MatchFrom(s.Version+1, upTo), more)).Each(ctx, db) {
+	for commit, err := range l.findCommits(model.And(k.matchFrom(s.Version+1, upTo), more)).Each(ctx, db) {
 		if err == nil {
 			s, err = l.foldCommit(f, k, s, commit, upTo)
 		}
@@ -156,12 +156,12 @@ func (l *untypedLog) readBase(
 	return s, nil
 }
 
-// loadState reads the newest state.
-func (l *untypedLog) loadState(ctx context.Context, db model.DB, k logKey) (loadedView, error) {
+// loadNewest reads the newest state.
+func (l *untypedLog) loadNewest(ctx context.Context, db model.DB, k logKey) (loadedView, error) {
 	return l.loadForToken(ctx, db, k, bson.NilObjectID)
 }
 
-// loadForToken is [Log.loadState]. Applied says whether a commit after the snapshot has
+// loadForToken is [Log.loadNewest]. Applied says whether a commit after the snapshot has
 // the token.
 func (l *untypedLog) loadForToken(
 	ctx context.Context, db model.DB, k logKey, op bson.ObjectID,
@@ -187,7 +187,7 @@ func (l *untypedLog) loadForToken(
 func makeReading[S any](
 	l *untypedLog, name string, key any, bad error, read func(context.Context, model.DB, logKey) (S, error),
 ) model.ChangeOf[S] {
-	k, err := l.EncodeKey(key)
+	k, err := l.encodeKey(key)
 	if err == nil {
 		err = bad
 	}
@@ -201,16 +201,16 @@ func makeReading[S any](
 	}
 }
 
-// LoadState reads the newest state.
-func (l *untypedLog) LoadState(key any) model.ChangeOf[untypedState] {
+// loadState reads the newest state.
+func (l *untypedLog) loadState(key any) model.ChangeOf[untypedState] {
 	return makeReading(l, "load", key, nil, func(ctx context.Context, db model.DB, k logKey) (untypedState, error) {
-		s, err := l.loadState(ctx, db, k)
+		s, err := l.loadNewest(ctx, db, k)
 		return s.untypedState, err
 	})
 }
 
-// LoadVersion reads the state at a version.
-func (l *untypedLog) LoadVersion(key any, version int64) model.ChangeOf[untypedState] {
+// loadVersion reads the state at a version.
+func (l *untypedLog) loadVersion(key any, version int64) model.ChangeOf[untypedState] {
 	var bad error
 	if version < 0 || version > maxVersion {
 		bad = l.Docs.Refuse("version", version, "must be from 0 to 9999999999999999")
@@ -231,8 +231,8 @@ func (l *untypedLog) LoadVersion(key any, version int64) model.ChangeOf[untypedS
 	return makeReading(l, "load", key, bad, read)
 }
 
-// LoadAsOf reads the state at a time.
-func (l *untypedLog) LoadAsOf(key any, at time.Time) model.ChangeOf[untypedState] {
+// loadAsOf reads the state at a time.
+func (l *untypedLog) loadAsOf(key any, at time.Time) model.ChangeOf[untypedState] {
 	until := bson.NewDateTimeFromTime(at)
 	return makeReading(l, "load", key, nil, func(ctx context.Context, db model.DB, k logKey) (untypedState, error) {
 		s, err := l.readBase(ctx, db, k, maxVersion, until)
@@ -243,18 +243,18 @@ func (l *untypedLog) LoadAsOf(key any, at time.Time) model.ChangeOf[untypedState
 	})
 }
 
-// ReadVersion reads the number of the last event.
-func (l *untypedLog) ReadVersion(key any) model.ChangeOf[int64] {
+// readVersion reads the number of the last event.
+func (l *untypedLog) readVersion(key any) model.ChangeOf[int64] {
 	return makeReading(l, "version", key, nil, func(ctx context.Context, db model.DB, k logKey) (int64, error) {
 		h, err := l.readHead(ctx, db, k)
 		return h.Last, err
 	})
 }
 
-// MatchEvents matches the commits with events from one number to another; 0 as to means
+// matchEvents matches the commits with events from one number to another; 0 as to means
 // all. The first commit may begin up to MaxEvents before from.
-func (l *untypedLog) MatchEvents(key any, from, to int64) (bson.D, error) {
-	k, err := l.EncodeKey(key)
+func (l *untypedLog) matchEvents(key any, from, to int64) (bson.D, error) {
+	k, err := l.encodeKey(key)
 	if to == 0 {
 		to = maxVersion
 	}
@@ -267,7 +267,7 @@ func (l *untypedLog) MatchEvents(key any, from, to int64) (bson.D, error) {
 		return nil, l.Docs.Refuse("end", to, "is before start, or too large: give 0 for all later events")
 	}
 	// The commit with event from can begin earlier, by at most the events of one commit.
-	filter := k.MatchFrom(max(1, from-int64(l.Spec.MaxEvents)+1), to)
+	filter := k.matchFrom(max(1, from-int64(l.Spec.MaxEvents)+1), to)
 	if from > 1 {
 		filter = append(filter, mql.E("last", mql.Op("$gte", from)))
 	}

@@ -38,7 +38,7 @@ func (l *untypedLog) encodeCommit(k logKey, after int64, at time.Time, events un
 	case after < 0 || last > maxVersion:
 		return nil, l.Docs.Refuse("expected", after, "must be from 0 to 9999999999999999")
 	}
-	raw, err := events.Encode(k.CommitID(after+1), after+1, last, at)
+	raw, err := events.Encode(k.commitID(after+1), after+1, last, at)
 	if err != nil {
 		return nil, err
 	}
@@ -93,11 +93,11 @@ type appending struct {
 	Held bson.Raw
 }
 
-// AppendEvents adds events after an expected version.
-func (l *untypedLog) AppendEvents(
+// appendEvents adds events after an expected version.
+func (l *untypedLog) appendEvents(
 	key any, expected int64, at time.Time, op bson.ObjectID, events untypedEvents,
 ) model.Change {
-	k, err := l.EncodeKey(key)
+	k, err := l.encodeKey(key)
 	var raw bson.Raw
 	if err == nil {
 		err = l.checkTokenAndTime(at, op)
@@ -130,7 +130,7 @@ func (l *untypedLog) AppendEvents(
 
 // thenSnapshot returns the change that writes a snapshot, for the Then of another change.
 func (l *untypedLog) thenSnapshot(k logKey) *model.Change {
-	snapshot := l.writeSnapshot(k).Change()
+	snapshot := l.writeSnapshotOf(k).Change()
 	return &snapshot
 }
 
@@ -166,15 +166,15 @@ type loadedView struct {
 	untypedState
 	// the snapshot's version; 0 without one
 	Base int64
-	// of DecideEvents: a commit with its token was found
+	// of decideEvents: a commit with its token was found
 	Applied bool
 }
 
-// DecideEvents appends the events that a function decides from the state.
-func (l *untypedLog) DecideEvents(
+// decideEvents appends the events that a function decides from the state.
+func (l *untypedLog) decideEvents(
 	key any, at time.Time, op bson.ObjectID, decide func(untypedState) (untypedEvents, error),
 ) model.ChangeOf[loadedView] {
-	k, err := l.EncodeKey(key)
+	k, err := l.encodeKey(key)
 	if err == nil {
 		err = l.checkTokenAndTime(at, op)
 	}
@@ -201,7 +201,7 @@ func (l *untypedLog) DecideEvents(
 			if err != nil || events.N == 0 {
 				return model.Plan{}, err
 			}
-			// Times never decrease within a key: LoadAsOf depends on it.
+			// Times never decrease within a key: loadAsOf depends on it.
 			when := at
 			if s.Version > 0 && when.Before(s.At.Time()) {
 				when = s.At.Time() // another writer's clock is ahead
@@ -242,23 +242,23 @@ func (l *untypedLog) hasToken(ctx context.Context, db model.DB, k logKey, op bso
 	return err == nil, err
 }
 
-// WriteSnapshot writes the snapshot of a key's newest state.
-func (l *untypedLog) WriteSnapshot(key any) model.ChangeOf[loadedView] {
-	k, err := l.EncodeKey(key)
+// writeSnapshot writes the snapshot of a key's newest state.
+func (l *untypedLog) writeSnapshot(key any) model.ChangeOf[loadedView] {
+	k, err := l.encodeKey(key)
 	if err == nil && l.Spec.Every == 0 {
 		err = l.Docs.Refuse("Snapshots", nil, "the spec has no Snapshots: declare their collection")
 	}
 	if err != nil {
 		return commands.RefuseChangeOf[loadedView](l.Docs.Name(), err)
 	}
-	return l.writeSnapshot(k)
+	return l.writeSnapshotOf(k)
 }
 
-// writeSnapshot is [Log.WriteSnapshot] of an encoded key.
-func (l *untypedLog) writeSnapshot(k logKey) model.ChangeOf[loadedView] {
+// writeSnapshotOf is writeSnapshot of an encoded key.
+func (l *untypedLog) writeSnapshotOf(k logKey) model.ChangeOf[loadedView] {
 	return model.ChangeOf[loadedView]{
 		Name: "snapshot " + l.Docs.Name(), Attempts: 8,
-		Read: func(ctx context.Context, db model.DB) (loadedView, error) { return l.loadState(ctx, db, k) },
+		Read: func(ctx context.Context, db model.DB) (loadedView, error) { return l.loadNewest(ctx, db, k) },
 		Decide: func(s loadedView) (model.Plan, error) {
 			// The snapshot is the newest state already.
 			if s.Version == s.Base {

@@ -16,10 +16,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of deletions that were cut, of documents with a lower
+// listChecks returns the checks of deletions that were cut, of documents with a lower
 // number than their revisions, and of revisions that are missing or stand for other
 // versions.
-func (h *untypedHistory) ListChecks() []model.Check {
+func (h *untypedHistory) listChecks() []model.Check {
 	return []model.Check{h.checkDeletions(), h.checkVersions(), h.checkGaps(), h.checkLostVersions()}
 }
 

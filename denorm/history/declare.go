@@ -39,7 +39,7 @@
 // revision has this number, the document is misnumbered, and the next change or the
 // repair gives it a higher one (leavesNew). During a deletion, a document that is marked
 // as gone: the next operation on it, or the repair, deletes it (leavesGone). A job of
-// EraseSubject is run again.
+// eraseSubject is run again.
 
 package history
 
@@ -71,7 +71,7 @@ type untypedHistory struct {
 	revised string
 	// Path of the person's id; "" for none.
 	subject string
-	// Paths that EraseSubject removes.
+	// Paths that eraseSubject removes.
 	personal []string
 	// For each path in personal: the condition that its value isn't null or zero. An
 	// erased document may have a zero value, because a Go program stores it again.
@@ -162,9 +162,9 @@ func (h *untypedHistory) isReserved(path string) bool {
 	return core.Overlap(path, h.version) || core.Overlap(path, h.revised) || core.Overlap(path, "_id")
 }
 
-// ListIndexes returns the indexes of a document's revisions by time, of an operation's
+// listIndexes returns the indexes of a document's revisions by time, of an operation's
 // revision by token, and of all documents and revisions of a subject.
-func (h *untypedHistory) ListIndexes() []model.Index {
+func (h *untypedHistory) listIndexes() []model.Index {
 	name := h.revisions.Name()
 	out := []model.Index{
 		commands.MakeIndex(name, "the revision of a document at a time", mql.E("_id.id", 1), mql.E("at", -1)),
@@ -183,17 +183,17 @@ func (h *untypedHistory) ListIndexes() []model.Index {
 	return out
 }
 
-// ListRelations returns the relation for diagrams. A deleted document has revisions too,
+// listRelations returns the relation for diagrams. A deleted document has revisions too,
 // so its end is ZeroOrOne.
-func (h *untypedHistory) ListRelations() []model.Relation {
+func (h *untypedHistory) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: h.revisions.Name(), FromPath: "_id.id", To: h.docs.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "history",
 	}}
 }
 
-// ListFootprints are the paths that are used.
-func (h *untypedHistory) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (h *untypedHistory) listFootprints() []model.Footprint {
 	name := h.docs.Name()
 	return slices.Concat(
 		model.Writes.In(name, model.Whole), model.Guards.In(name, h.version), model.Owns.In(name, h.version, h.revised),

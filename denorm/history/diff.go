@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// CompareDocuments compares two documents field by field, and arrays whole.
-func (h *untypedHistory) CompareDocuments(from, to any) ([]Difference, error) {
+// compareDocuments compares two documents field by field, and arrays whole.
+func (h *untypedHistory) compareDocuments(from, to any) ([]Difference, error) {
 	a, err := h.docs.Document(from)
 	if err != nil {
 		return nil, h.docs.Refuse("older", nil, err.Error())

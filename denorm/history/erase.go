@@ -14,9 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// EraseSubject is the job that removes a subject's personal fields from documents and
+// eraseSubject is the job that removes a subject's personal fields from documents and
 // revisions.
-func (h *untypedHistory) EraseSubject(subject any, note revisionNote, op bson.ObjectID) model.Job {
+func (h *untypedHistory) eraseSubject(subject any, note revisionNote, op bson.ObjectID) model.Job {
 	job := model.Job{Name: "erase from " + h.docs.Name()}
 	s, err := h.encodeSubject(subject)
 	if err == nil {
@@ -145,8 +145,8 @@ func (h *untypedHistory) eraseDocument(doc bson.Raw, note revisionNote, op bson.
 	return plan.Steps, err
 }
 
-// CheckTraces returns the checks that find what is stored of a subject.
-func (h *untypedHistory) CheckTraces(subject any) []model.Check {
+// checkTraces returns the checks that find what is stored of a subject.
+func (h *untypedHistory) checkTraces(subject any) []model.Check {
 	s, err := h.encodeSubject(subject)
 	out := make([]model.Check, 2)
 	for i, part := range []struct{ name, prefix, index string }{

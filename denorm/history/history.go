@@ -113,7 +113,7 @@ func New[D, K any](
 	docs *model.Collection[D, K], revisions *model.Collection[Revision[D, K], RevisionID[K]], spec Spec,
 ) *History[D, K] {
 	h := declareHistory(docs.Docs(), revisions.Docs(), spec, reflect.TypeFor[Revised]())
-	return &History[D, K]{model.NewParts(h.ListIndexes, h.ListRelations, h.ListChecks, h.ListFootprints).
+	return &History[D, K]{model.NewParts(h.listIndexes, h.listRelations, h.listChecks, h.listFootprints).
 		WithDocs(docs.Docs(), revisions.Docs()).
 		WithKeys(model.KeyedDocs{Collection: revisions.Name(), From: []*core.Docs{docs.Docs()}}).
 		WithoutReactions("History.Insert, History.Set, History.Change and History.Delete, " +
@@ -129,7 +129,7 @@ func (r Revised) note() revisionNote { return revisionNote{At: r.At, By: r.By, R
 //
 // Cost: three commands, which write two documents. In a transaction, one document.
 func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.Change {
-	return x.h.InsertDocument(&doc, note.note(), token)
+	return x.h.insertDocument(&doc, note.note(), token)
 }
 
 // Set returns the change that sets a document's fields by their paths. A nil value stores
@@ -138,7 +138,7 @@ func (x *History[D, K]) Insert(doc D, note Revised, token bson.ObjectID) model.C
 //
 // Cost: one read, by _id and token, and two writes, by _id.
 func (x *History[D, K]) Set(id K, fields bson.D, note Revised, token bson.ObjectID) model.Change {
-	return x.h.SetFields(id, fields, note.note(), token)
+	return x.h.setFields(id, fields, note.note(), token)
 }
 
 // Change returns the change that replaces a document by the result of decide. The
@@ -159,7 +159,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 			return &next, err
 		}
 	}
-	return x.h.ChangeDocument(id, note.note(), token, decided)
+	return x.h.changeDocument(id, note.note(), token, decided)
 }
 
 // Delete returns the change that deletes a document and keeps its versions. For note,
@@ -171,7 +171,7 @@ func (x *History[D, K]) Change(id K, note Revised, token bson.ObjectID, decide f
 // Cost: five commands, four documents. In a transaction since MongoDB 8.0, three
 // commands.
 func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Change {
-	return x.h.DeleteDocument(id, note.note(), token)
+	return x.h.deleteDocument(id, note.note(), token)
 }
 
 // Restore returns the change that stores an earlier version of a document as a new
@@ -181,7 +181,7 @@ func (x *History[D, K]) Delete(id K, note Revised, token bson.ObjectID) model.Ch
 //
 // Cost: as [History.Set].
 func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.ObjectID) model.Change {
-	return x.h.RestoreVersion(id, version, note.note(), token)
+	return x.h.restoreVersion(id, version, note.note(), token)
 }
 
 // AsOf returns the query of a document as it was at the time t. It has no result if the
@@ -189,7 +189,7 @@ func (x *History[D, K]) Restore(id K, version int64, note Revised, token bson.Ob
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.FindAsOf(id, t)
+	pipeline, err := x.h.findAsOf(id, t)
 	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -198,7 +198,7 @@ func (x *History[D, K]) AsOf(id K, t time.Time) *model.Aggregate[Revision[D, K]]
 //
 // Cost: one command, by _id.
 func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.FindVersion(id, version)
+	pipeline, err := x.h.findVersion(id, version)
 	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -209,7 +209,7 @@ func (x *History[D, K]) Version(id K, version int64) *model.Aggregate[Revision[D
 //
 // Cost: one command, n+1 revisions, by _id.
 func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.FindRevisions(id, version, n)
+	pipeline, err := x.h.findRevisions(id, version, n)
 	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -219,7 +219,7 @@ func (x *History[D, K]) Revisions(id K, version, n int64) *model.Aggregate[Revis
 //
 // Cost: one command, by _id and the index by time.
 func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Revision[D, K]] {
-	pipeline, err := x.h.FindBetween(id, start, end)
+	pipeline, err := x.h.findBetween(id, start, end)
 	return commands.ServeAggregate(model.AggregateAs[Revision[D, K]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -228,7 +228,7 @@ func (x *History[D, K]) Between(id K, start, end time.Time) *model.Aggregate[Rev
 // the [Revised] field. A document that can't be stored as BSON gives a
 // [*model.ValueError].
 func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
-	found, err := x.h.CompareDocuments(older, newer)
+	found, err := x.h.compareDocuments(older, newer)
 	for _, d := range found {
 		out = append(out, Difference(d))
 	}
@@ -244,7 +244,7 @@ func (x *History[D, K]) Diff(older, newer D) (out []Difference, err error) {
 // Cost: two writes per document and one write per revision. For a string subject, the job
 // reads all documents and revisions, and writes once for each cleared field.
 func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) model.Job {
-	return x.h.EraseSubject(subject, note.note(), token)
+	return x.h.eraseSubject(subject, note.note(), token)
 }
 
 // Traces returns the checks for data that [History.Erase] would remove for this subject.
@@ -252,4 +252,4 @@ func (x *History[D, K]) Erase(subject any, note Revised, token bson.ObjectID) mo
 //
 // Cost: one command per check. If subject is a string, the commands read all documents
 // and revisions. Otherwise, they use the indexes on Spec.Subject.
-func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.CheckTraces(subject) }
+func (x *History[D, K]) Traces(subject any) []model.Check { return x.h.checkTraces(subject) }

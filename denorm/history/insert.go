@@ -28,8 +28,8 @@ import (
 // the number after the newest revision. In a transaction, the insert itself conflicts
 // with others' inserts since the read, and needs no claim.
 
-// InsertDocument is the change that stores a new document. ptr points to it.
-func (h *untypedHistory) InsertDocument(ptr any, note revisionNote, op bson.ObjectID) model.Change {
+// insertDocument is the change that stores a new document. ptr points to it.
+func (h *untypedHistory) insertDocument(ptr any, note revisionNote, op bson.ObjectID) model.Change {
 	raw, id, err := h.docs.Checked(ptr)
 	if err == nil {
 		if v, bad := h.readVersion(raw); bad != nil || v != 0 {
@@ -80,8 +80,8 @@ func (h *untypedHistory) planInsert(c *changing, s state, raw bson.Raw) (model.P
 	return p, nil
 }
 
-// RestoreVersion is the change that makes an earlier version the newest.
-func (h *untypedHistory) RestoreVersion(id any, version int64, note revisionNote, op bson.ObjectID) model.Change {
+// restoreVersion is the change that makes an earlier version the newest.
+func (h *untypedHistory) restoreVersion(id any, version int64, note revisionNote, op bson.ObjectID) model.Change {
 	err := h.checkVersion(version)
 	if err == nil {
 		err = h.refuseUncounted()
@@ -169,7 +169,7 @@ func (h *untypedHistory) planWithRenumbering(c *changing, s state) (model.Plan, 
 }
 
 // raiseVersion returns the write that gives a document a higher number, and the document
-// after it. The version then begins after the newest revision, because FindAsOf chooses
+// after it. The version then begins after the newest revision, because findAsOf chooses
 // by time.
 func (h *untypedHistory) raiseVersion(o document, s state, version int64) (model.Write, bson.Raw, error) {
 	v, err := h.readVersion(s.doc)

@@ -74,9 +74,9 @@ var (
 // limitTo is a $limit stage.
 func limitTo(n int64) bson.D { return bson.D{mql.E("$limit", n)} }
 
-// FindAsOf finds the revision that a document had at a time: the newest of those that
+// findAsOf finds the revision that a document had at a time: the newest of those that
 // began before.
-func (h *untypedHistory) FindAsOf(id any, at time.Time) (mongo.Pipeline, error) {
+func (h *untypedHistory) findAsOf(id any, at time.Time) (mongo.Pipeline, error) {
 	o, err := h.checkID(id)
 	if err != nil {
 		return nil, err
@@ -89,8 +89,8 @@ func (h *untypedHistory) FindAsOf(id any, at time.Time) (mongo.Pipeline, error) 
 	}, nil
 }
 
-// FindVersion finds one version, in the document or in its revisions.
-func (h *untypedHistory) FindVersion(id any, version int64) (mongo.Pipeline, error) {
+// findVersion finds one version, in the document or in its revisions.
+func (h *untypedHistory) findVersion(id any, version int64) (mongo.Pipeline, error) {
 	o, err := h.checkID(id)
 	if err == nil {
 		err = h.checkVersion(version)
@@ -105,9 +105,9 @@ func (h *untypedHistory) FindVersion(id any, version int64) (mongo.Pipeline, err
 	}, nil
 }
 
-// FindRevisions finds the revisions before the version after, newest first. It reads one
+// findRevisions finds the revisions before the version after, newest first. It reads one
 // more than n, because the current version can be stored twice.
-func (h *untypedHistory) FindRevisions(id any, after, n int64) (mongo.Pipeline, error) {
+func (h *untypedHistory) findRevisions(id any, after, n int64) (mongo.Pipeline, error) {
 	o, err := h.checkID(id)
 	switch {
 	case err != nil:
@@ -132,8 +132,8 @@ func (h *untypedHistory) FindRevisions(id any, after, n int64) (mongo.Pipeline, 
 	return out, nil
 }
 
-// FindBetween finds the revisions that began within a span of time, newest first.
-func (h *untypedHistory) FindBetween(id any, from, to time.Time) (mongo.Pipeline, error) {
+// findBetween finds the revisions that began within a span of time, newest first.
+func (h *untypedHistory) findBetween(id any, from, to time.Time) (mongo.Pipeline, error) {
 	o, err := h.checkID(id)
 	switch {
 	case err != nil:

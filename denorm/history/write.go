@@ -94,8 +94,8 @@ func (h *untypedHistory) readLiveDocument(s state) (bson.Raw, int64, error) {
 	return s.doc, v, err
 }
 
-// SetFields is the change that sets fields. It refuses fields that the technique writes.
-func (h *untypedHistory) SetFields(id any, fields bson.D, note revisionNote, op bson.ObjectID) model.Change {
+// setFields is the change that sets fields. It refuses fields that the technique writes.
+func (h *untypedHistory) setFields(id any, fields bson.D, note revisionNote, op bson.ObjectID) model.Change {
 	set, err := h.docs.Set(fields)
 	for _, f := range fields {
 		if err == nil && h.isReserved(f.Key) {
@@ -120,8 +120,8 @@ func (h *untypedHistory) SetFields(id any, fields bson.D, note revisionNote, op 
 	return h.makeChange(id, note, op, err, prepare)
 }
 
-// ChangeDocument is the change that replaces a document by the result of decide.
-func (h *untypedHistory) ChangeDocument(
+// changeDocument is the change that replaces a document by the result of decide.
+func (h *untypedHistory) changeDocument(
 	id any, note revisionNote, op bson.ObjectID, decide func(doc bson.Raw) (any, error),
 ) model.Change {
 	var err error
@@ -270,9 +270,9 @@ func (h *untypedHistory) writeGuarded(
 	}
 }
 
-// DeleteDocument is the change that deletes a document and keeps its versions. It also
+// deleteDocument is the change that deletes a document and keeps its versions. It also
 // finishes its own earlier attempt.
-func (h *untypedHistory) DeleteDocument(id any, note revisionNote, op bson.ObjectID) model.Change {
+func (h *untypedHistory) deleteDocument(id any, note revisionNote, op bson.ObjectID) model.Change {
 	prepare := func(c *changing) {
 		c.decide = func(s state) (model.Plan, error) {
 			_, begun, gone := h.readNote(s.doc)

@@ -45,7 +45,7 @@ type Inbox[D, K any] struct {
 //   - Spec.Keep is out of range
 func New[D, K any](docs *model.Collection[D, K], path string, spec Spec) *Inbox[D, K] {
 	in := declareInbox(docs.Docs(), path, spec.Keep, reflect.TypeFor[Receipt]())
-	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.ListFootprints).WithDocs(docs.Docs()).
+	return &Inbox[D, K]{model.NewParts(nil, nil, nil, in.listFootprints).WithDocs(docs.Docs()).
 		WithReactions(func() []model.Reaction { return nil }), docs, in}
 }
 
@@ -56,7 +56,7 @@ func New[D, K any](docs *model.Collection[D, K], path string, spec Spec) *Inbox[
 //
 // Cost: one command, one document, by _id. A retry or error costs up to three more reads.
 func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID) model.Write {
-	return x.in.HandleEvent(id, update, event, token)
+	return x.in.handleEvent(id, update, event, token)
 }
 
 // Once returns the write that stores only an event's token, for an event that changes
@@ -66,7 +66,7 @@ func (x *Inbox[D, K]) Handle(id K, update bson.D, event any, token bson.ObjectID
 //
 // Cost: as [Inbox.Handle].
 func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
-	return x.in.StoreReceipt(id, event, token)
+	return x.in.storeReceipt(id, event, token)
 }
 
 // Insert returns the write that stores the new document doc with the event's token. A
@@ -77,5 +77,5 @@ func (x *Inbox[D, K]) Once(id K, event any, token bson.ObjectID) model.Write {
 //
 // Cost: one command, one document. If the _id is taken, up to three more reads.
 func (x *Inbox[D, K]) Insert(doc D, event any, token bson.ObjectID) model.Write {
-	return x.in.InsertDocument(&doc, event, token)
+	return x.in.insertDocument(&doc, event, token)
 }

@@ -17,15 +17,15 @@
 //
 // # Protocol
 //
-// HandleEvent is one update, which is atomic in MongoDB:
+// handleEvent is one update, which is atomic in MongoDB:
 //
 //  1. The filter requires that no receipt has the token.
 //  2. The update applies the event, and pushes the receipt with $slice.
 //  3. If nothing matches, Write.Done finds a receipt with the same token and digest: the event
 //     was applied before. A receipt with the same token and another digest is ErrToken.
 //
-// InsertDocument is an insert with the first receipt. A duplicate key is judged in the
-// same way. StoreReceipt stores only a receipt, as the first write of a plan in a
+// insertDocument is an insert with the first receipt. A duplicate key is judged in the
+// same way. storeReceipt stores only a receipt, as the first write of a plan in a
 // transaction. For a repeated event it gives ErrHandled, so that the transaction writes
 // nothing.
 //
@@ -79,8 +79,8 @@ func declareInbox(docs *core.Docs, path string, keep int, receipt reflect.Type) 
 	return in
 }
 
-// ListFootprints are the paths that are used.
-func (in *untypedInbox) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (in *untypedInbox) listFootprints() []model.Footprint {
 	return slices.Concat(model.Writes.In(in.docs.Name(), model.Whole), model.Owns.In(in.docs.Name(), in.path))
 }
 
@@ -112,10 +112,10 @@ func (in *untypedInbox) recognizeRepeat(w *model.Write, byID, receipt bson.D) {
 // wraps model.ErrTaken.
 var ErrHandled = fmt.Errorf("docmodel: the event was handled before: %w", model.ErrTaken)
 
-// StoreReceipt is the write that stores an event's receipt, and fails if it was stored
+// storeReceipt is the write that stores an event's receipt, and fails if it was stored
 // before. So it has no Done: a repeat must end the transaction instead of passing as
 // applied.
-func (in *untypedInbox) StoreReceipt(id, event any, op bson.ObjectID) model.Write {
+func (in *untypedInbox) storeReceipt(id, event any, op bson.ObjectID) model.Write {
 	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
 		return model.Refused(in.docs.Name(), err)
@@ -131,10 +131,10 @@ func (in *untypedInbox) StoreReceipt(id, event any, op bson.ObjectID) model.Writ
 	return w
 }
 
-// HandleEvent is the write that applies an update and stores the event's receipt. The
+// handleEvent is the write that applies an update and stores the event's receipt. The
 // caller's own $push is joined with the push of the receipt, because an update can't have
 // an operator twice.
-func (in *untypedInbox) HandleEvent(id any, update bson.D, event any, op bson.ObjectID) model.Write {
+func (in *untypedInbox) handleEvent(id any, update bson.D, event any, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(in.docs.Name(), err) }
 	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
@@ -187,9 +187,9 @@ func (in *untypedInbox) updateOnce(byID, u, receipt bson.D) model.Write {
 	return w
 }
 
-// InsertDocument is the write that stores a document as the effect of an event. ptr
+// insertDocument is the write that stores a document as the effect of an event. ptr
 // points to it.
-func (in *untypedInbox) InsertDocument(ptr, event any, op bson.ObjectID) model.Write {
+func (in *untypedInbox) insertDocument(ptr, event any, op bson.ObjectID) model.Write {
 	receipt, err := in.makeReceipt(event, op)
 	if err != nil {
 		return model.Refused(in.docs.Name(), err)

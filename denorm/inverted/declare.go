@@ -24,13 +24,13 @@
 //  3. Each entry gives {id, is}: the document's _id and the number of its value.
 //  4. A $group collects the numbers of each _id: {_id: 7, is: [0, 1]}.
 //  5. The query as a filter on these numbers: {$and: [{is: 0}, {$nor: [{is: 1}]}]}.
-//  6. FindDocuments and ReportValues look the documents up by _id, and ask each again for the
+//  6. findDocuments and reportValues look the documents up by _id, and ask each again for the
 //     query's values. So they skip surplus entries.
 //
 // # What a crash leaves
 //
 // This package only reads. A crash in a store can leave surplus or missing entries: see
-// package indextable. FindIDs, CountIDs and CountValues include surplus entries.
+// package indextable. findIDs, countIDs and countValues include surplus entries.
 
 package inverted
 
@@ -66,32 +66,32 @@ func declareInverted(docs *core.Docs, tables indextable.Tables) *untypedInverted
 	return in
 }
 
-// ListRelations returns the relations of the tables.
-func (in *untypedInverted) ListRelations() (out []model.Relation) {
+// listRelations returns the relations of the tables.
+func (in *untypedInverted) listRelations() (out []model.Relation) {
 	for _, t := range in.tables {
 		out = append(out, t.ListRelations()...)
 	}
 	return out
 }
 
-// ListChecks returns the checks of the tables.
-func (in *untypedInverted) ListChecks() (out []model.Check) {
+// listChecks returns the checks of the tables.
+func (in *untypedInverted) listChecks() (out []model.Check) {
 	for _, t := range in.tables {
 		out = append(out, t.ListChecks()...)
 	}
 	return out
 }
 
-// MakeReactions returns the reactions of the tables.
-func (in *untypedInverted) MakeReactions() (out []model.Reaction) {
+// makeReactions returns the reactions of the tables.
+func (in *untypedInverted) makeReactions() (out []model.Reaction) {
 	for _, t := range in.tables {
 		out = append(out, t.MakeReactions()...)
 	}
 	return out
 }
 
-// ListFootprints are the paths that are used.
-func (in *untypedInverted) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (in *untypedInverted) listFootprints() []model.Footprint {
 	var out []model.Footprint
 	for _, t := range in.tables {
 		out = append(out, t.ListFootprints()...)

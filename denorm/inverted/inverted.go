@@ -42,8 +42,8 @@ func New[D, K any](docs *model.Collection[D, K], prefix string, paths ...string)
 		cores = append(cores, indextable.DeclareTable(docs.Docs(), path, entries, false, nil))
 	}
 	in := declareInverted(docs.Docs(), cores)
-	return &Inverted[D, K]{model.NewParts(nil, in.ListRelations, in.ListChecks, in.ListFootprints).
-		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.MakeReactions), docs, in, cores}
+	return &Inverted[D, K]{model.NewParts(nil, in.listRelations, in.listChecks, in.listFootprints).
+		WithDocs(docs.Docs()).WithKeys(cores.ListKeyedDocs()...).WithReactions(in.makeReactions), docs, in, cores}
 }
 
 // Rebuild returns the job that writes missing entries of all declared paths, as
@@ -59,7 +59,7 @@ func (x *Inverted[D, K]) Rebuild() model.Job {
 // run, the query gives a [*model.ValueError] for an undeclared path. The same applies if
 // the value is nil, an array or a regular expression.
 func (x *Inverted[D, K]) Is(path string, value any) Query {
-	return Query{x.in.MatchValue(path, value)}
+	return Query{x.in.matchValue(path, value)}
 }
 
 // IDs returns the query for the sorted _ids of the documents that q finds. If q has
@@ -68,7 +68,7 @@ func (x *Inverted[D, K]) Is(path string, value any) Query {
 // Cost: one command that reads the indextable.IndexTable entries of q's values. With more than 16
 // values, DocumentDB can read all entries of q's paths.
 func (x *Inverted[D, K]) IDs(q Query) *model.Aggregate[ID[K]] {
-	c, err := x.in.FindIDs(q.q)
+	c, err := x.in.findIDs(q.q)
 	return commands.ServeAggregate(model.AggregateAs[ID[K]](x.docs.Named(c.Collection).Unchecked(),
 		c.Stages), model.IDIndex, err)
 }
@@ -78,7 +78,7 @@ func (x *Inverted[D, K]) IDs(q Query) *model.Aggregate[ID[K]] {
 //
 // Cost: as [Inverted.IDs].
 func (x *Inverted[D, K]) Count(q Query) *model.Aggregate[denorm.Count] {
-	c, err := x.in.CountIDs(q.q)
+	c, err := x.in.countIDs(q.q)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Count](x.docs.Named(c.Collection).Unchecked(),
 		c.Stages), model.IDIndex, err)
 }
@@ -88,7 +88,7 @@ func (x *Inverted[D, K]) Count(q Query) *model.Aggregate[denorm.Count] {
 //
 // Cost: as [Inverted.IDs], and one document for each found _id.
 func (x *Inverted[D, K]) Documents(q Query) *model.Aggregate[D] {
-	c, err := x.in.FindDocuments(q.q)
+	c, err := x.in.findDocuments(q.q)
 	return commands.ServeAggregate(x.docs.Named(c.Collection).Unchecked().Aggregate(c.Stages), model.IDIndex, err)
 }
 
@@ -98,7 +98,7 @@ func (x *Inverted[D, K]) Documents(q Query) *model.Aggregate[D] {
 //
 // Cost: as [Inverted.Documents].
 func (x *Inverted[D, K]) Report(q Query, path string) *model.Aggregate[denorm.Counted[bson.RawValue]] {
-	c, err := x.in.ReportValues(q.q, path)
+	c, err := x.in.reportValues(q.q, path)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Counted[bson.RawValue]](
 		x.docs.Named(c.Collection).Unchecked(), c.Stages), model.IDIndex, err)
 }
@@ -108,7 +108,7 @@ func (x *Inverted[D, K]) Report(q Query, path string) *model.Aggregate[denorm.Co
 //
 // Cost: one command that reads the path's whole indextable.IndexTable.
 func (x *Inverted[D, K]) Values(path string) *model.Aggregate[denorm.Counted[bson.RawValue]] {
-	c, err := x.in.CountValues(path)
+	c, err := x.in.countValues(path)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Counted[bson.RawValue]](x.docs.Named(c.Collection).
 		Unchecked(), c.Stages), "", err)
 }
@@ -144,7 +144,7 @@ func (q Query) combineWith(how combination, others []Query) Query {
 	for i, o := range others {
 		list[i] = o.q
 	}
-	return Query{q.q.CombineWith(how, list)}
+	return Query{q.q.combineWith(how, list)}
 }
 
 // Direct returns the query of the documents with these ids, in the order of _id. The
@@ -161,5 +161,5 @@ func (x *Inverted[D, K]) Direct(ids ...K) *model.Find[bson.Raw] {
 		}
 		list[i] = f.Filter[0].Value
 	}
-	return &model.Find[bson.Raw]{Query: x.in.FindDirect(x.docs.Find(nil).Query, list, err)}
+	return &model.Find[bson.Raw]{Query: x.in.findDirect(x.docs.Find(nil).Query, list, err)}
 }

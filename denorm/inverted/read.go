@@ -40,9 +40,9 @@ const (
 	combineMinus // the first without all others
 )
 
-// CombineWith combines a query with others. The first error wins, so that the message
+// combineWith combines a query with others. The first error wins, so that the message
 // names the first mistake.
-func (q untypedQuery) CombineWith(kind combination, others []untypedQuery) untypedQuery {
+func (q untypedQuery) combineWith(kind combination, others []untypedQuery) untypedQuery {
 	if len(others) == 0 {
 		return q
 	}
@@ -69,8 +69,8 @@ func (in *untypedInverted) findTable(path string) (int, error) {
 	return 0, in.docs.Refuse("path", path, "isn't in the inverted index: declare the path")
 }
 
-// MatchValue returns the query of the documents that have a value.
-func (in *untypedInverted) MatchValue(path string, value any) untypedQuery {
+// matchValue returns the query of the documents that have a value.
+func (in *untypedInverted) matchValue(path string, value any) untypedQuery {
 	q := untypedQuery{index: in}
 	if q.table, q.err = in.findTable(path); q.err != nil {
 		return q
@@ -148,9 +148,9 @@ type pipeline struct {
 	Stages     mongo.Pipeline
 }
 
-// FindIDs returns the pipeline of a query's ids. See the protocol above. A single value
+// findIDs returns the pipeline of a query's ids. See the protocol above. A single value
 // needs no group: its entries are already in the order of _id.
-func (in *untypedInverted) FindIDs(q untypedQuery) (c pipeline, err error) {
+func (in *untypedInverted) findIDs(q untypedQuery) (c pipeline, err error) {
 	terms, err := in.checkQuery(q)
 	if err != nil {
 		return pipeline{in.tables[0].Entries(), nil}, err
@@ -240,9 +240,9 @@ func projectNumber(part []numberedTerm) bson.D {
 	return bson.D{{Key: "_id", Value: 0}, {Key: "id", Value: "$_id.id"}, {Key: "is", Value: number}}
 }
 
-// CountIDs counts the ids that a query finds.
-func (in *untypedInverted) CountIDs(q untypedQuery) (pipeline, error) {
-	c, err := in.FindIDs(q)
+// countIDs counts the ids that a query finds.
+func (in *untypedInverted) countIDs(q untypedQuery) (pipeline, error) {
+	c, err := in.findIDs(q)
 	c.Stages = append(slices.Clone(c.Stages), commands.CountDocuments()...)
 	return c, err
 }
@@ -255,9 +255,9 @@ func (in *untypedInverted) matchDocuments(q untypedQuery, prefix string) bson.D 
 	})
 }
 
-// FindDocuments returns the pipeline of the documents that a query finds.
-func (in *untypedInverted) FindDocuments(q untypedQuery) (pipeline, error) {
-	c, err := in.FindIDs(q)
+// findDocuments returns the pipeline of the documents that a query finds.
+func (in *untypedInverted) findDocuments(q untypedQuery) (pipeline, error) {
+	c, err := in.findIDs(q)
 	if err != nil {
 		return c, err
 	}
@@ -269,10 +269,10 @@ func (in *untypedInverted) FindDocuments(q untypedQuery) (pipeline, error) {
 	return c, nil
 }
 
-// ReportValues counts the documents that a query finds by the values of a field. It
+// reportValues counts the documents that a query finds by the values of a field. It
 // groups twice, so that an element that occurs twice in an array counts once.
-func (in *untypedInverted) ReportValues(q untypedQuery, path string) (pipeline, error) {
-	c, err := in.FindIDs(q)
+func (in *untypedInverted) reportValues(q untypedQuery, path string) (pipeline, error) {
+	c, err := in.findIDs(q)
 	if err != nil {
 		return c, err
 	}
@@ -297,8 +297,8 @@ func (in *untypedInverted) ReportValues(q untypedQuery, path string) (pipeline, 
 	return c, nil
 }
 
-// CountValues counts documents by the values of a declared path.
-func (in *untypedInverted) CountValues(path string) (pipeline, error) {
+// countValues counts documents by the values of a declared path.
+func (in *untypedInverted) countValues(path string) (pipeline, error) {
 	i, err := in.findTable(path)
 	return pipeline{
 		Collection: in.tables[i].Entries(),
@@ -306,9 +306,9 @@ func (in *untypedInverted) CountValues(path string) (pipeline, error) {
 	}, err
 }
 
-// FindDirect returns the query of the values that documents have at the declared paths,
+// findDirect returns the query of the values that documents have at the declared paths,
 // without entries.
-func (in *untypedInverted) FindDirect(q model.Query, ids bson.A, err error) model.Query {
+func (in *untypedInverted) findDirect(q model.Query, ids bson.A, err error) model.Query {
 	if err == nil && len(ids) == 0 {
 		err = in.docs.Refuse("_id", nil, "no id was given: give at least one")
 	}

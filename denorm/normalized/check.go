@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns two checks for each collection of rows, and one for the keys of each
+// listChecks returns two checks for each collection of rows, and one for the keys of each
 // keyed part.
-func (n *untypedNormalized) ListChecks() (out []model.Check) {
+func (n *untypedNormalized) listChecks() (out []model.Check) {
 	for _, p := range n.parts {
 		rows := p.makeRows()
 		if p.Key != "" {

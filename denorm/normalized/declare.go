@@ -18,7 +18,7 @@
 // that isn't an array, or has no key, stays in the main row as it is. If several
 // documents have the same key, the row is of the document with the greatest _id.
 //
-// # Protocol of PlanRows
+// # Protocol of planRows
 //
 // Each step is one aggregation that ends with $merge, so the server copies the rows
 // itself.
@@ -26,7 +26,7 @@
 //  1. The rows of each part.
 //  2. The main rows. They come last: a main row's count then never refers to missing rows.
 //
-// PlanRows deletes nothing. Rows that no document has any more are found by the second
+// planRows deletes nothing. Rows that no document has any more are found by the second
 // check.
 //
 // # What a crash leaves
@@ -105,8 +105,8 @@ func declareNormalized(docs *core.Docs, into string, parts []Part) *untypedNorma
 	return n
 }
 
-// ListIndexes returns the index of each array's rows.
-func (n *untypedNormalized) ListIndexes() (out []model.Index) {
+// listIndexes returns the index of each array's rows.
+func (n *untypedNormalized) listIndexes() (out []model.Index) {
 	for _, p := range n.parts {
 		if p.Key == "" {
 			out = append(out,
@@ -117,8 +117,8 @@ func (n *untypedNormalized) ListIndexes() (out []model.Index) {
 	return out
 }
 
-// ListRelations says how the rows of the parts belong to the main rows.
-func (n *untypedNormalized) ListRelations() (out []model.Relation) {
+// listRelations says how the rows of the parts belong to the main rows.
+func (n *untypedNormalized) listRelations() (out []model.Relation) {
 	for _, p := range n.parts {
 		r := model.Relation{
 			From: p.Into, FromPath: "_id.of", To: n.into, ToPath: "_id", FromEnd: model.Many,
@@ -135,9 +135,9 @@ func (n *untypedNormalized) ListRelations() (out []model.Relation) {
 	return out
 }
 
-// DescribeKeys says that the _ids of rows contain the documents' _ids, so they change
+// describeKeys says that the _ids of rows contain the documents' _ids, so they change
 // with them.
-func (n *untypedNormalized) DescribeKeys() []model.KeyedDocs {
+func (n *untypedNormalized) describeKeys() []model.KeyedDocs {
 	out := []model.KeyedDocs{{Collection: n.into, From: []*core.Docs{n.docs}}}
 	for _, p := range n.parts {
 		out = append(out, model.KeyedDocs{Collection: p.Into, From: []*core.Docs{n.docs}})
@@ -145,8 +145,8 @@ func (n *untypedNormalized) DescribeKeys() []model.KeyedDocs {
 	return out
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (n *untypedNormalized) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (n *untypedNormalized) listFootprints() []model.Footprint {
 	out := model.Owns.In(n.into, model.Whole)
 	for _, p := range n.parts {
 		out = slices.Concat(out, model.Owns.In(p.Into, model.Whole), model.Reads.In(n.docs.Name(), p.Path))

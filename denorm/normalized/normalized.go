@@ -59,8 +59,8 @@ type Normalized[D, K any] struct {
 // or if a Part doesn't fit the documents.
 func New[D, K any](docs *model.Collection[D, K], target string, parts ...Part) *Normalized[D, K] {
 	n := declareNormalized(docs.Docs(), target, slices.Clone(parts))
-	return &Normalized[D, K]{model.NewParts(n.ListIndexes, n.ListRelations, n.ListChecks, n.ListFootprints).
-		WithDocs(docs.Docs()).WithKeys(n.DescribeKeys()...).WithoutReactions("Normalized.Plan"),
+	return &Normalized[D, K]{model.NewParts(n.listIndexes, n.listRelations, n.listChecks, n.listFootprints).
+		WithDocs(docs.Docs()).WithKeys(n.describeKeys()...).WithoutReactions("Normalized.Plan"),
 		docs, docs.Named(target), n}
 }
 
@@ -74,7 +74,7 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	if f.Err != nil {
 		return model.RefusedPlan(x.docs.Name(), f.Err)
 	}
-	return x.n.PlanRows(f.Filter)
+	return x.n.planRows(f.Filter)
 }
 
 // Documents returns the query that builds whole documents from their rows. filter selects
@@ -84,5 +84,5 @@ func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 // Cost: one command. For each main row, the server finds the rows of each part by index.
 func (x *Normalized[D, K]) Documents(filter bson.D) *model.Aggregate[D] {
 	f := x.main.Find(filter)
-	return commands.ServeAggregate(x.main.Aggregate(x.n.JoinDocuments(f.Filter)), "", f.Err)
+	return commands.ServeAggregate(x.main.Aggregate(x.n.joinDocuments(f.Filter)), "", f.Err)
 }

@@ -6,12 +6,12 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// scratchField is the field for the rows of a part during JoinDocuments.
+// scratchField is the field for the rows of a part during joinDocuments.
 func (p part) scratchField() string { return p.Path + "#rows" }
 
-// JoinDocuments is the pipeline that makes documents of main rows and the rows of the
+// joinDocuments is the pipeline that makes documents of main rows and the rows of the
 // parts.
-func (n *untypedNormalized) JoinDocuments(filter bson.D) mongo.Pipeline {
+func (n *untypedNormalized) joinDocuments(filter bson.D) mongo.Pipeline {
 	var out mongo.Pipeline
 	if len(filter) > 0 {
 		out = mongo.Pipeline{mql.Match(filter...)}

@@ -76,8 +76,8 @@ func (n *untypedNormalized) makeMainRows() mongo.Pipeline {
 	return mongo.Pipeline{mql.Set(set...)}
 }
 
-// PlanRows is the plan that writes the rows of the documents that a filter finds.
-func (n *untypedNormalized) PlanRows(filter bson.D) model.Plan {
+// planRows is the plan that writes the rows of the documents that a filter finds.
+func (n *untypedNormalized) planRows(filter bson.D) model.Plan {
 	var match mongo.Pipeline
 	if len(filter) > 0 {
 		match = mongo.Pipeline{mql.Match(filter...)}

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of wrong counts, and of lists that aren't stored flat.
-func (n *untypedNumbered) ListChecks() []model.Check {
+// listChecks returns the checks of wrong counts, and of lists that aren't stored flat.
+func (n *untypedNumbered) listChecks() []model.Check {
 	place := n.Docs.Name() + "." + n.Path
 	name, is := place+": wrong counts", mql.Op("$expr", n.isMiscounted())
 	set := mql.Set(mql.E(n.Path, n.findHighest()))

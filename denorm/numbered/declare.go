@@ -15,7 +15,7 @@
 // ones can be without fields. A missing list and null are stored as they are. Each
 // position has an index over its fields.
 //
-// # Protocol of AppendElement
+// # Protocol of appendElement
 //
 //  1. readEnd reads the count, and with a Key the keys of all positions.
 //  2. If a position has the element's key, the append is applied. If the count is Max, it is
@@ -32,7 +32,7 @@
 //
 // # What a crash leaves
 //
-// Every write is one update of one document, so nothing. MakeConvertJob stores nested
+// Every write is one update of one document, so nothing. makeConvertJob stores nested
 // lists flat, document by document: a crash leaves both forms, and the next run
 // continues.
 
@@ -119,8 +119,8 @@ func (n *untypedNumbered) listFields(from int) (out []string) {
 	return out
 }
 
-// ListIndexes returns an index for each position.
-func (n *untypedNumbered) ListIndexes() []model.Index {
+// listIndexes returns an index for each position.
+func (n *untypedNumbered) listIndexes() []model.Index {
 	out := make([]model.Index, n.max)
 	for i := range out {
 		out[i] = n.makeIndex(i + 1)
@@ -138,8 +138,8 @@ func (n *untypedNumbered) makeIndex(position int) model.Index {
 		fmt.Sprintf("%s by element %d of %s", n.Docs.Name(), position, n.Path), keys...)
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (n *untypedNumbered) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (n *untypedNumbered) listFootprints() []model.Footprint {
 	name := n.Docs.Name()
 	return slices.Concat(model.Writes.In(name, model.Whole, n.Path), model.Owns.In(name, n.listFields(1)...))
 }

@@ -21,8 +21,8 @@ func (n *untypedNumbered) convertDocument(doc bson.Raw) ([]model.Step, error) {
 	}, nil
 }
 
-// MakeConvertJob is the job that stores nested lists flat, in place.
-func (n *untypedNumbered) MakeConvertJob() model.Job {
+// makeConvertJob is the job that stores nested lists flat, in place.
+func (n *untypedNumbered) makeConvertJob() model.Job {
 	return model.Job{Name: "numbered " + n.Docs.Name() + "." + n.Path, Stages: []model.Stage{{
 		Collection: n.Docs.Name(), Plan: commands.PlanBatches("", n.convertDocument),
 		Filter:     bson.D{{Key: n.Path, Value: bson.D{{Key: "$type", Value: "array"}}}},
@@ -30,9 +30,9 @@ func (n *untypedNumbered) MakeConvertJob() model.Job {
 	}}}
 }
 
-// RestoreDocuments is the write that nests all flat lists again, except those with a
+// restoreDocuments is the write that nests all flat lists again, except those with a
 // wrong count.
-func (n *untypedNumbered) RestoreDocuments() model.Write {
+func (n *untypedNumbered) restoreDocuments() model.Write {
 	return model.Write{Collection: n.Docs.Name(), Idempotent: true, Model: &mongo.UpdateManyModel{
 		Filter: bson.D{
 			{Key: n.Path, Value: bson.D{{Key: "$type", Value: "number"}}},

@@ -68,7 +68,7 @@ type Numbered[D, K any] struct {
 //   - a numbered field has the name of another field
 func New[D, K any](docs *model.Collection[D, K], path string, spec Spec) *Numbered[D, K] {
 	n := declareNumbered(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields}, spec)
-	return &Numbered[D, K]{model.NewParts(n.ListIndexes, nil, n.ListChecks, n.ListFootprints).WithDocs(docs.Docs()).
+	return &Numbered[D, K]{model.NewParts(n.listIndexes, nil, n.listChecks, n.listFootprints).WithDocs(docs.Docs()).
 		WithoutReactions("Numbered.Insert, Numbered.Replace, Numbered.Set and Numbered.Append"), docs, n}
 }
 
@@ -82,14 +82,14 @@ func (x *Numbered[D, K]) Flatten(doc D) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return x.n.FlattenDocument(raw)
+	return x.n.flattenDocument(raw)
 }
 
 // Back decodes a stored document. The numbered fields become doc's list. Back accepts
 // documents that still store the list as an array. If the stored count doesn't fit the
 // numbered fields, Back returns a [*model.ValueError]: see [Numbered].Checks.
 func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
-	raw, err := x.n.NestDocument(flat)
+	raw, err := x.n.nestDocument(flat)
 	if err != nil {
 		return doc, err
 	}
@@ -101,7 +101,7 @@ func (x *Numbered[D, K]) Back(flat bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document.
 func (x *Numbered[D, K]) Insert(doc D) model.Write {
-	return flat.StoreAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.FlattenDocument)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Insert(doc)), x.n.flattenDocument)
 }
 
 // Replace returns the write that stores doc, flattened by [Numbered.Flatten], in place of
@@ -110,7 +110,7 @@ func (x *Numbered[D, K]) Insert(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Replace(doc D) model.Write {
-	return flat.StoreAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.FlattenDocument)
+	return flat.StoreAs(commands.AdoptWrite(x.docs.Replace(doc)), x.n.flattenDocument)
 }
 
 // Set returns the write that replaces a document's list by the given elements. It is
@@ -119,7 +119,7 @@ func (x *Numbered[D, K]) Replace(doc D) model.Write {
 //
 // Cost: one command, one document, by _id.
 func (x *Numbered[D, K]) Set(id K, elements ...any) model.Write {
-	update, err := x.n.SetList(elements)
+	update, err := x.n.setList(elements)
 	if err != nil {
 		return model.Refused(x.n.Docs.Name(), err)
 	}
@@ -139,7 +139,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 	if f.Err != nil {
 		return model.Refused(x.n.Docs.Name(), f.Err)
 	}
-	return x.n.AppendElementAt(f.Filter, n, element)
+	return x.n.appendElementAt(f.Filter, n, element)
 }
 
 // Append returns the change that appends an element to a document's list. Clients can
@@ -152,7 +152,7 @@ func (x *Numbered[D, K]) AppendAt(id K, n int, element any) model.Write {
 // Cost: two commands for each attempt, one document, by _id.
 func (x *Numbered[D, K]) Append(id K, element any) model.Change {
 	f := x.docs.ByID(id)
-	return x.n.AppendElement(f.Filter, element, f.Err)
+	return x.n.appendElement(f.Filter, element, f.Err)
 }
 
 // Equal returns the query of the documents with an element that has all these values.
@@ -162,8 +162,8 @@ func (x *Numbered[D, K]) Append(id K, element any) model.Change {
 // Cost: one command with an $or over Spec.Max positions. Indexes serve the
 // command if fields contains the first of Spec.Fields.
 func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
-	filter, err := x.n.MatchEqual(fields)
-	return x.find(filter, x.n.ServeConditions(fields), err)
+	filter, err := x.n.matchEqual(fields)
+	return x.find(filter, x.n.serveConditions(fields), err)
 }
 
 // Match returns the query of the documents in which an element matches all conditions:
@@ -172,8 +172,8 @@ func (x *Numbered[D, K]) Equal(fields bson.D) *model.Find[bson.Raw] {
 //
 // Cost: as [Numbered.Equal].
 func (x *Numbered[D, K]) Match(conditions bson.D) *model.Find[bson.Raw] {
-	filter, err := x.n.MatchConditions(conditions)
-	return x.find(filter, x.n.ServeConditions(conditions), err)
+	filter, err := x.n.matchConditions(conditions)
+	return x.find(filter, x.n.serveConditions(conditions), err)
 }
 
 func (x *Numbered[D, K]) find(filter bson.D, index string, err error) *model.Find[bson.Raw] {
@@ -192,7 +192,7 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 		a.Err = x.docs.Docs().Refuse("query", nil, "is nil")
 		return a
 	}
-	a := x.docs.Aggregate(x.n.FindDocuments(query.Query))
+	a := x.docs.Aggregate(x.n.findDocuments(query.Query))
 	a.Options = query.Options
 	return commands.ServeAggregate(a, query.Index, query.Err)
 }
@@ -203,10 +203,10 @@ func (x *Numbered[D, K]) Documents(query *model.Find[bson.Raw]) *model.Aggregate
 //
 // Cost: two commands per batch of 500 documents, and two at the end. Each converted
 // document is one write.
-func (x *Numbered[D, K]) Convert() model.Job { return x.n.MakeConvertJob() }
+func (x *Numbered[D, K]) Convert() model.Job { return x.n.makeConvertJob() }
 
 // Restore returns the write that stores all flat lists (numbered fields) as arrays again.
 // It leaves out documents that [Numbered].Checks finds. After a crash, run it again.
 //
 // Cost: one command that reads every document and writes the flat documents.
-func (x *Numbered[D, K]) Restore() model.Write { return x.n.RestoreDocuments() }
+func (x *Numbered[D, K]) Restore() model.Write { return x.n.restoreDocuments() }

@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MatchEqual matches an element whose fields have these values.
-func (n *untypedNumbered) MatchEqual(fields bson.D) (bson.D, error) {
+// matchEqual matches an element whose fields have these values.
+func (n *untypedNumbered) matchEqual(fields bson.D) (bson.D, error) {
 	values, err := n.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
@@ -32,8 +32,8 @@ func (n *untypedNumbered) MatchEqual(fields bson.D) (bson.D, error) {
 	return n.matchAnyPosition(values, absent), nil
 }
 
-// MatchConditions matches an element that fulfils conditions of operators.
-func (n *untypedNumbered) MatchConditions(conditions bson.D) (bson.D, error) {
+// matchConditions matches an element that fulfils conditions of operators.
+func (n *untypedNumbered) matchConditions(conditions bson.D) (bson.D, error) {
 	if err := n.CheckConditions(conditions); err != nil {
 		return nil, err
 	}
@@ -75,18 +75,18 @@ func (n *untypedNumbered) matchAnyPosition(conditions bson.D, absent bool) bson.
 	return bson.D{{Key: "$or", Value: or}}
 }
 
-// ServeConditions returns the index that serves conditions at the first position, or "".
+// serveConditions returns the index that serves conditions at the first position, or "".
 // An index serves only conditions on its first column.
-func (n *untypedNumbered) ServeConditions(conditions bson.D) string {
+func (n *untypedNumbered) serveConditions(conditions bson.D) string {
 	if !slices.ContainsFunc(conditions, func(c bson.E) bool { return c.Key == n.ListColumns()[0] }) {
 		return ""
 	}
 	return n.makeIndex(1).Name
 }
 
-// FindDocuments is the pipeline of a query whose results are nested again. It filters,
+// findDocuments is the pipeline of a query whose results are nested again. It filters,
 // sorts and limits the stored form, so that indexes serve it.
-func (n *untypedNumbered) FindDocuments(q model.Query) (p mongo.Pipeline) {
+func (n *untypedNumbered) findDocuments(q model.Query) (p mongo.Pipeline) {
 	if len(q.Filter) > 0 {
 		p = append(p, mql.Match(q.Filter...))
 	}
@@ -125,9 +125,9 @@ func (n *untypedNumbered) nestList() mongo.Pipeline {
 	}
 }
 
-// NestDocument is the opposite of FlattenDocument. It refuses a count that doesn't fit
+// nestDocument is the opposite of flattenDocument. It refuses a count that doesn't fit
 // the numbered fields, and accepts a document that is nested already.
-func (n *untypedNumbered) NestDocument(doc bson.Raw) (bson.Raw, error) {
+func (n *untypedNumbered) nestDocument(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, n.Docs.Refuse("document", nil, err.Error())

@@ -31,8 +31,8 @@ func (n *untypedNumbered) readList(v bson.RawValue) (list []flat.Element, ok boo
 	return list, ok, err
 }
 
-// FlattenDocument returns the stored form of a document. Other fields keep their order.
-func (n *untypedNumbered) FlattenDocument(doc bson.Raw) (bson.Raw, error) {
+// flattenDocument returns the stored form of a document. Other fields keep their order.
+func (n *untypedNumbered) flattenDocument(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, n.Docs.Refuse("document", nil, err.Error())
@@ -79,8 +79,8 @@ func (n *untypedNumbered) encodeElement(position int, e flat.Element) (out bson.
 	return out
 }
 
-// SetList is the update that replaces a document's list.
-func (n *untypedNumbered) SetList(elements []any) (bson.D, error) {
+// setList is the update that replaces a document's list.
+func (n *untypedNumbered) setList(elements []any) (bson.D, error) {
 	_, list, err := n.EncodeElements(elements)
 	if err == nil {
 		err = n.checkLength(len(list))
@@ -135,8 +135,8 @@ func (n *untypedNumbered) matchKey(e flat.Element, positions int) bson.A {
 
 var errFull = fmt.Errorf("docmodel: every position of the list is taken: %w", model.ErrFull)
 
-// AppendElementAt is the write that adds an element after the first count elements.
-func (n *untypedNumbered) AppendElementAt(id bson.D, count int, element any) model.Write {
+// appendElementAt is the write that adds an element after the first count elements.
+func (n *untypedNumbered) appendElementAt(id bson.D, count int, element any) model.Write {
 	e, err := n.encodeAppended(element)
 	if err != nil {
 		return model.Refused(n.Docs.Name(), err)
@@ -144,7 +144,7 @@ func (n *untypedNumbered) AppendElementAt(id bson.D, count int, element any) mod
 	return n.writeElementAt(id, count, e)
 }
 
-// writeElementAt is [List.AppendElementAt] for an encoded element. With a Key the write
+// writeElementAt is [List.appendElementAt] for an encoded element. With a Key the write
 // is repeatable: Done recognizes it by the key.
 func (n *untypedNumbered) writeElementAt(id bson.D, count int, e flat.Element) model.Write {
 	switch {
@@ -188,9 +188,9 @@ type end struct {
 	holds bool
 }
 
-// AppendElement is the change that adds an element at the end of the list. refused is an
+// appendElement is the change that adds an element at the end of the list. refused is an
 // error of the filter.
-func (n *untypedNumbered) AppendElement(id bson.D, element any, refused error) model.Change {
+func (n *untypedNumbered) appendElement(id bson.D, element any, refused error) model.Change {
 	e, err := n.encodeAppended(element)
 	if refused != nil {
 		err = refused

@@ -1,7 +1,7 @@
 // Inside package outbox: events
 // wait in the documents that they are about, until a relay delivers them. The public type
 // encodes bodies and _ids, and decodes each Event for the caller's function. Stores call
-// MakeReactions.
+// makeReactions.
 //
 // # Stored form
 //
@@ -23,7 +23,7 @@
 //
 // # Protocol of an event
 //
-//  1. PublishEvent (or appendEvent, in a store) adds the event by the write of the document.
+//  1. publishEvent (or appendEvent, in a store) adds the event by the write of the document.
 //     The token as id makes a repeat do nothing.
 //  2. A runner takes the lease of a part (takePart), with a fence that is greater than all
 //     fences before. holdLease extends it after each third of its duration.
@@ -96,8 +96,8 @@ func declareOutbox(docs *core.Docs, path string, spec Spec, field, event reflect
 	return o
 }
 
-// ListFootprints returns the paths that are used.
-func (o *untypedOutbox) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that are used.
+func (o *untypedOutbox) listFootprints() []model.Footprint {
 	name := o.docs.Name()
 	return slices.Concat(model.Owns.In(name, o.path), o.listCreated())
 }
@@ -114,9 +114,9 @@ func (o *untypedOutbox) listCreated() []model.Footprint {
 // the partial index, so that queries with it can use the index.
 func (o *untypedOutbox) matchWaiting() bson.E { return mql.E(o.events+".id", mql.Exists(true)) }
 
-// ListIndexes returns the partial indexes of the documents with waiting events, and with
+// listIndexes returns the partial indexes of the documents with waiting events, and with
 // parked events.
-func (o *untypedOutbox) ListIndexes() []model.Index {
+func (o *untypedOutbox) listIndexes() []model.Index {
 	name := o.docs.Name()
 	due := commands.MakeIndex(name, "the documents with waiting events, by the hash of their _id", mql.E(o.hash, 1))
 	due.Partial = bson.D{o.matchWaiting()}

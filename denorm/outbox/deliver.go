@@ -83,7 +83,7 @@ func (o *untypedOutbox) findFirstDue(n, parts int, now time.Time) *model.Find[bs
 // first event without a time.
 func (o *untypedOutbox) findDueBetween(from, to int64, now time.Time) *model.Find[bson.Raw] {
 	return &model.Find[bson.Raw]{Query: model.Query{
-		Collection: o.docs.Name(), Index: o.ListIndexes()[0].Name,
+		Collection: o.docs.Name(), Index: o.listIndexes()[0].Name,
 		Filter: bson.D{
 			mql.E(o.hash, bson.D{mql.E("$gte", from), mql.E("$lt", to)}), o.matchWaiting(),
 			mql.E(o.events+".0.after", bson.D{mql.E("$not", mql.Op("$gt", now))}),

@@ -114,8 +114,8 @@ func New[E, D, K any](docs *model.Collection[D, K], path string, spec Spec) *Out
 func newOutbox[E, D, K any](
 	docs *model.Collection[D, K], o *untypedOutbox, makeEvent eventMaker,
 ) *Outbox[D, K, E] {
-	return &Outbox[D, K, E]{model.NewParts(o.ListIndexes, nil, nil, o.ListFootprints).WithDocs(docs.Docs()).
-		WithReactions(func() []model.Reaction { return o.MakeReactions(makeEvent) }), docs, o}
+	return &Outbox[D, K, E]{model.NewParts(o.listIndexes, nil, nil, o.listFootprints).WithDocs(docs.Docs()).
+		WithReactions(func() []model.Reaction { return o.makeReactions(makeEvent) }), docs, o}
 }
 
 // PublishChanges returns the outbox for a model in which each write of a [model.Store]
@@ -164,13 +164,13 @@ func (x *Outbox[D, K, E]) PublishChanges(event func(before, after *D) (body E, p
 //
 // Cost: one command, one document, by _id. A retry or error costs up to five more reads.
 func (x *Outbox[D, K, E]) Publish(id K, event E, t time.Time, token bson.ObjectID) model.Write {
-	return x.o.PublishEvent(id, event, t, token)
+	return x.o.publishEvent(id, event, t, token)
 }
 
 // Outgoing returns an [Outgoing] value with one event, for a new document. Pass the new
 // document's _id as id. For event, t and token, see [Outbox.Publish].
 func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.ObjectID) (out Outgoing[E], err error) {
-	raw, err := x.o.MakeOutgoing(id, event, t, token)
+	raw, err := x.o.makeOutgoing(id, event, t, token)
 	if err == nil {
 		err = x.docs.Docs().AsStored().Decode(raw, &out)
 	}
@@ -182,7 +182,7 @@ func (x *Outbox[D, K, E]) Outgoing(id K, event E, t time.Time, token bson.Object
 //
 // Cost: one command, served by the partial indexes; it reads each document with events.
 func (x *Outbox[D, K, E]) Depth() *model.Aggregate[Depth] {
-	return model.AggregateAs[Depth](x.docs, x.o.CountEvents())
+	return model.AggregateAs[Depth](x.docs, x.o.countEvents())
 }
 
 // Parked returns the query of the documents with parked events. An event is parked after
@@ -190,21 +190,21 @@ func (x *Outbox[D, K, E]) Depth() *model.Aggregate[Depth] {
 //
 // Cost: one command for each batch, served by a partial index.
 func (x *Outbox[D, K, E]) Parked() *model.Find[D] {
-	return commands.ServeFind(x.docs.Find(x.o.MatchParked()), x.o.ListIndexes()[1].Name, nil)
+	return commands.ServeFind(x.docs.Find(x.o.matchParked()), x.o.listIndexes()[1].Name, nil)
 }
 
 // Retry returns the write that moves a document's parked events ([Outbox.Parked]) behind
 // its waiting events. For each moved event, [Event].Attempts becomes 0.
 //
 // Cost: one command, one document, by _id.
-func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.RetryParked(id) }
+func (x *Outbox[D, K, E]) Retry(id K) model.Write { return x.o.retryParked(id) }
 
 // Drop returns the write that deletes a document's parked event ([Outbox.Parked]) with
 // this token. Without such an event it does nothing.
 //
 // Cost: as [Outbox.Retry].
 func (x *Outbox[D, K, E]) Drop(id K, token bson.ObjectID) model.Write {
-	return x.o.DropParked(id, token)
+	return x.o.dropParked(id, token)
 }
 
 // RelaySpec configures a [Relay]. All runners (processes that run the Relay) need the
@@ -273,4 +273,4 @@ func (x *Outbox[D, K, E]) Relay(
 // leases of n groups cost about 3 + n commands every RelaySpec.For/3. With
 // RelaySpec.Once, a run costs one read if no event is due. Each group with due events
 // costs seven more commands.
-func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.Run(ctx, db) }
+func (r Relay) Run(ctx context.Context, db model.DB) error { return r.r.run(ctx, db) }

@@ -14,10 +14,10 @@ import (
 // deletion.
 type eventMaker func(before, after bson.Raw) (body any, publish bool, err error)
 
-// MakeReactions returns what a store does with documents that have an outbox: it
+// makeReactions returns what a store does with documents that have an outbox: it
 // publishes the event of a change if makeEvent isn't nil, and refuses to delete a
 // document with events.
-func (o *untypedOutbox) MakeReactions(makeEvent eventMaker) []model.Reaction {
+func (o *untypedOutbox) makeReactions(makeEvent eventMaker) []model.Reaction {
 	r := reaction{o, makeEvent}
 	out := model.Reaction{Collection: o.docs.Name(), React: r.refuseLoss}
 	if makeEvent != nil {

@@ -6,18 +6,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MatchParked matches the documents with parked events.
-func (o *untypedOutbox) MatchParked() bson.D {
+// matchParked matches the documents with parked events.
+func (o *untypedOutbox) matchParked() bson.D {
 	return bson.D{mql.E(o.parked+".id", mql.Op("$gt", bson.NilObjectID))} // a range of the index
 }
 
-// CountEvents adds up the waiting, failing and parked events.
-func (o *untypedOutbox) CountEvents() mongo.Pipeline {
+// countEvents adds up the waiting, failing and parked events.
+func (o *untypedOutbox) countEvents() mongo.Pipeline {
 	size := func(path string) bson.D { return mql.Op("$size", mql.List(path)) }
 	return mongo.Pipeline{
 		mql.Match(mql.E("$or", bson.A{
 			bson.D{mql.E(o.hash, mql.Op("$gte", int64(0))), o.matchWaiting()},
-			o.MatchParked(),
+			o.matchParked(),
 		})),
 		mql.Project(
 			mql.E("waiting", size(o.events)), mql.E("parked", size(o.parked)),

@@ -51,8 +51,8 @@ func (r *untypedRelay) checkSpec() error {
 	return nil
 }
 
-// Run delivers events until the context ends, or, with Once, until nothing is due.
-func (r *untypedRelay) Run(ctx context.Context, db model.DB) error {
+// run delivers events until the context ends, or, with Once, until nothing is due.
+func (r *untypedRelay) run(ctx context.Context, db model.DB) error {
 	r.Spec.setDefaults()
 	if err := cmp.Or(r.checkSpec(), core.CheckRun(ctx, db)); err != nil {
 		return err

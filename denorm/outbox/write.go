@@ -15,9 +15,9 @@ import (
 // errFull says that too many events wait in a document.
 var errFull = fmt.Errorf("docmodel: outbox.Spec.Max events wait already, so run the relay: %w", model.ErrFull)
 
-// PublishEvent is the write that adds an event to a document. Its filter has the limit
+// publishEvent is the write that adds an event to a document. Its filter has the limit
 // and the token: if nothing matches, Done and Reasons find out why.
-func (o *untypedOutbox) PublishEvent(id, body any, at time.Time, op bson.ObjectID) model.Write {
+func (o *untypedOutbox) publishEvent(id, body any, at time.Time, op bson.ObjectID) model.Write {
 	event, err := o.encodeEvent(body, at, op)
 	if err != nil {
 		return model.Refused(o.docs.Name(), err)
@@ -60,8 +60,8 @@ func (o *untypedOutbox) matchEvent(path string, event bson.D, op bson.ObjectID) 
 	return bson.D{mql.E(path, mql.Op("$elemMatch", bson.D{mql.E("id", op), mql.E("body", mql.Eq(event[2].Value))}))}
 }
 
-// MakeOutgoing returns the outbox of a new document with its first event.
-func (o *untypedOutbox) MakeOutgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Raw, error) {
+// makeOutgoing returns the outbox of a new document with its first event.
+func (o *untypedOutbox) makeOutgoing(id, body any, at time.Time, op bson.ObjectID) (bson.Raw, error) {
 	event, err := o.encodeEvent(body, at, op)
 	if err != nil {
 		return nil, err
@@ -73,9 +73,9 @@ func (o *untypedOutbox) MakeOutgoing(id, body any, at time.Time, op bson.ObjectI
 	return bson.Marshal(bson.D{mql.E("events", bson.A{event}), mql.E("hash", hashID(raw))})
 }
 
-// RetryParked is the write that lets parked events of a document wait again, without
+// retryParked is the write that lets parked events of a document wait again, without
 // attempts.
-func (o *untypedOutbox) RetryParked(id any) model.Write {
+func (o *untypedOutbox) retryParked(id any) model.Write {
 	byID, err := o.docs.ByID(id)
 	if err != nil {
 		return model.Refused(o.docs.Name(), err)
@@ -88,8 +88,8 @@ func (o *untypedOutbox) RetryParked(id any) model.Write {
 	return commands.UpdateIf(o.docs.Name(), model.And(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
 }
 
-// DropParked is the write that deletes a parked event.
-func (o *untypedOutbox) DropParked(id any, op bson.ObjectID) model.Write {
+// dropParked is the write that deletes a parked event.
+func (o *untypedOutbox) dropParked(id any, op bson.ObjectID) model.Write {
 	byID, err := o.docs.ByID(id)
 	if err == nil && op.IsZero() {
 		err = o.docs.Refuse(o.parked+".id", nil, "is the zero ObjectID: name the event by its token")

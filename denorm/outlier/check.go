@@ -18,7 +18,7 @@ import (
 type fault string
 
 const (
-	// the array is over Max, and has no overflow: run MakeSplitJob
+	// the array is over Max, and has no overflow: run makeSplitJob
 	unsplitFault fault = "unsplit"
 	// the array is over Max although there is overflow: other code pushed into it
 	oversizedFault fault = "oversized"
@@ -28,9 +28,9 @@ const (
 	leftoverFault fault = "leftover"
 )
 
-// ListChecks returns the checks of flags, of arrays over Max, and of overflow without an
+// listChecks returns the checks of flags, of arrays over Max, and of overflow without an
 // owner.
-func (o *untypedOutlier) ListChecks() []model.Check {
+func (o *untypedOutlier) listChecks() []model.Check {
 	place := o.docs.Name() + "." + o.path
 	flags, orphans := place+": overflow without the flag", o.in.Docs.Name()+": overflow without an owner"
 	return commands.MarkChecksKeyed([]model.Check{{

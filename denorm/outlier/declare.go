@@ -1,7 +1,7 @@
 // Inside package outlier: the first elements
 // of an owner are in its array, and the others in overflow documents, which are buckets
 // (package bucket) whose key is the owner's _id. The public type passes the List methods to
-// model.Parts. Stores call MakeReactions, audits call ListChecks.
+// model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -12,13 +12,13 @@
 //	overflow  {_id: "…7#0000000001", key: 7, seq: 1, n: 1, items: [{id: "e"}], …}
 //
 // Without the flag the array has all elements. With the flag the array takes no more: new
-// elements go to the overflow. An overflow document that MakeSplitJob wrote has the field
+// elements go to the overflow. An overflow document that makeSplitJob wrote has the field
 // split, the length of the array then.
 //
-// # Protocol of AppendElement
+// # Protocol of appendElement
 //
 //  1. Read the owner, then the newest overflow document if it may be needed. In this order,
-//     because MakeSplitJob writes the overflow before it shortens the array.
+//     because makeSplitJob writes the overflow before it shortens the array.
 //  2. If the array has room and the flag isn't set, push the element. Otherwise:
 //  3. Set the flag, if the array is still full.
 //  4. Append to the overflow (bucket.PlanAppend).
@@ -28,14 +28,14 @@
 //
 // # Protocol of the jobs
 //
-// MakeSplitJob is for arrays over Max without the flag. It writes overflow documents for
+// makeSplitJob is for arrays over Max without the flag. It writes overflow documents for
 // the end of the array, then cuts the array and sets the flag in one update, if the end
-// is as it was read. MakeSettleJob does the same for arrays over Max with the flag: it
+// is as it was read. makeSettleJob does the same for arrays over Max with the flag: it
 // appends what the overflow lacks.
 //
 // # What a crash leaves
 //
-// After 3, a flag without overflow: the next append writes it. In MakeSplitJob, overflow
+// After 3, a flag without overflow: the next append writes it. In makeSplitJob, overflow
 // documents of an array that still has all elements: the next run replaces them. If the
 // array was shortened since, they are leftovers, which the first check deletes. After the
 // deletion of an owner, overflow without an owner, which the third check deletes.
@@ -106,8 +106,8 @@ func (o *untypedOutlier) makeFlagIndex() model.Index {
 	return x
 }
 
-// ListIndexes returns the index of flags, and the index of the overflow of an owner.
-func (o *untypedOutlier) ListIndexes() []model.Index {
+// listIndexes returns the index of flags, and the index of the overflow of an owner.
+func (o *untypedOutlier) listIndexes() []model.Index {
 	x := o.in.MakeKeyIndex()
 	if o.in.Spec.ElementKey == "" {
 		x = commands.MakeIndex(o.in.Docs.Name(), "the overflow of an owner, for the check", mql.E("key", 1))
@@ -136,16 +136,16 @@ func (o *untypedOutlier) isUnflagged() bson.E { return mql.E(o.spec.Flag, mql.Op
 // the array is.
 func (o *untypedOutlier) elementPath(n int) string { return fmt.Sprintf("%s.%d", o.path, n) }
 
-// ListRelations says that overflow documents name their owners.
-func (o *untypedOutlier) ListRelations() []model.Relation {
+// listRelations says that overflow documents name their owners.
+func (o *untypedOutlier) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: o.in.Docs.Name(), FromPath: "key", To: o.docs.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ExactlyOne, Label: "overflow",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (o *untypedOutlier) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (o *untypedOutlier) listFootprints() []model.Footprint {
 	return slices.Concat(
 		model.Writes.In(o.docs.Name(), model.Whole),
 		model.Owns.In(o.docs.Name(), o.path, o.spec.Flag), o.in.ListFootprints(),

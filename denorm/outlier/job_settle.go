@@ -12,9 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeSettleJob is the job that moves elements which other code pushed over Max to the
+// makeSettleJob is the job that moves elements which other code pushed over Max to the
 // end of the overflow.
-func (o *untypedOutlier) MakeSettleJob() model.Job {
+func (o *untypedOutlier) makeSettleJob() model.Job {
 	j := model.Job{Name: "outlier settled " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10, Keyed: o.in.ListKeyed(),
 		Filter: o.matchOversized(), Projection: bson.D{{Key: o.path, Value: 1}}, Pipeline: o.readCrowded(),

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeSplitJob is the job that moves the elements over Max into overflow documents.
-func (o *untypedOutlier) MakeSplitJob() model.Job {
+// makeSplitJob is the job that moves the elements over Max into overflow documents.
+func (o *untypedOutlier) makeSplitJob() model.Job {
 	return model.Job{Name: "outlier " + o.docs.Name() + "." + o.path, Stages: []model.Stage{{
 		Collection: o.docs.Name(), BatchSize: 10,
 		Filter: o.matchUnsplit(), Projection: bson.D{{Key: o.path, Value: 1}},

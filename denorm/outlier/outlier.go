@@ -85,9 +85,9 @@ func New[D, K, E any](
 	in := core.Reveal(overflow)
 	o := declareOutlier(owners.Docs(), path, reflect.TypeFor[E](), in.Buckets, spec)
 	out := &Outlier[D, K, E]{model.Parts{}, owners, in, o}
-	out.Parts = model.NewParts(o.ListIndexes, o.ListRelations, o.ListChecks, o.ListFootprints).
+	out.Parts = model.NewParts(o.listIndexes, o.listRelations, o.listChecks, o.listFootprints).
 		WithDocs(owners.Docs(), in.Collection.Docs()).WithKeys(model.KeyedDocs{Collection: in.Collection.Name()}).
-		WithReactions(o.MakeReactions)
+		WithReactions(o.makeReactions)
 	return out
 }
 
@@ -102,7 +102,7 @@ func New[D, K, E any](
 // that begins an overflow document costs one more command, because Append then reads the
 // owner again. The first element that doesn't fit costs five commands.
 func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change {
-	return x.o.AppendElement(owner, element)
+	return x.o.appendElement(owner, element)
 }
 
 // Remove returns the change that removes the element with this key from the owner's
@@ -113,7 +113,7 @@ func (x *Outlier[D, K, E]) Append(owner K, element E) model.Change {
 // Cost: one or two reads, and one write of one document. In a transaction, a read of
 // overflow takes one more command.
 func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change {
-	return x.o.RemoveElement(owner, key)
+	return x.o.removeElement(owner, key)
 }
 
 // Delete returns the plan that deletes an owner and then its overflow documents. It can
@@ -122,7 +122,7 @@ func (x *Outlier[D, K, E]) Remove(owner K, key any) model.Change {
 //
 // Cost: two commands, by _id; the owner and its overflow are deleted.
 func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
-	return x.o.DeleteOwner(commands.AdoptWrite(x.owners.Delete(owner)), owner)
+	return x.o.deleteOwner(commands.AdoptWrite(x.owners.Delete(owner)), owner)
 }
 
 // Elements returns the query of all elements of an owner, in the order of appending. A
@@ -131,7 +131,7 @@ func (x *Outlier[D, K, E]) Delete(owner K) model.Plan {
 //
 // Cost: one command, by _id in each collection, and one per further batch.
 func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
-	pipeline, err := x.o.FindElements(owner)
+	pipeline, err := x.o.findElements(owner)
 	return aggregateByID[E](x.overflow.Collection, x.owners.Name(), x.overflow.Buckets.ListKeyed(), pipeline, err)
 }
 
@@ -141,7 +141,7 @@ func (x *Outlier[D, K, E]) Elements(owner K) *model.Aggregate[E] {
 // Cost: one command. It finds the owner by _id, and overflow documents by
 // bucket.Bucket.Indexes.
 func (x *Outlier[D, K, E]) Holding(owner K, key any) *model.Aggregate[E] {
-	pipeline, err := x.o.FindHolding(owner, key)
+	pipeline, err := x.o.findHolding(owner, key)
 	return aggregateByID[E](x.overflow.Collection, x.owners.Name(), x.overflow.Buckets.ListKeyed(), pipeline, err)
 }
 
@@ -161,7 +161,7 @@ func aggregateByID[R, D, K any](
 //
 // Cost: one command, by _id in each collection. It reads the owner's overflow documents.
 func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[Count] {
-	pipeline, err := x.o.CountElements(owner)
+	pipeline, err := x.o.countElements(owner)
 	return aggregateByID[Count](x.owners, x.owners.Name(), x.overflow.Buckets.ListKeyed(), pipeline, err)
 }
 
@@ -173,7 +173,7 @@ func (x *Outlier[D, K, E]) Count(owner K) *model.Aggregate[Count] {
 // Cost: a scan for owners with such arrays, in batches of 10. Each owner costs one
 // command, and one command per overflow document.
 func (x *Outlier[D, K, E]) Split() model.Job {
-	return x.o.MakeSplitJob()
+	return x.o.makeSplitJob()
 }
 
 // Settle returns the job that moves array elements beyond Spec.Max to the
@@ -186,5 +186,5 @@ func (x *Outlier[D, K, E]) Split() model.Job {
 //
 // Cost: that of [Outlier.Split], and a read of the owners' overflow.
 func (x *Outlier[D, K, E]) Settle() model.Job {
-	return x.o.MakeSettleJob()
+	return x.o.makeSettleJob()
 }

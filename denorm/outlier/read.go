@@ -47,14 +47,14 @@ func (o *untypedOutlier) findAllElements(id bson.RawValue, filter bson.D) mongo.
 	}
 }
 
-// FindElements is the pipeline of an owner's elements.
-func (o *untypedOutlier) FindElements(owner any) (mongo.Pipeline, error) {
+// findElements is the pipeline of an owner's elements.
+func (o *untypedOutlier) findElements(owner any) (mongo.Pipeline, error) {
 	id, filter, err := o.encodeOwner(owner)
 	return o.findAllElements(id, filter), err
 }
 
-// FindHolding is the pipeline of an owner's element by its key.
-func (o *untypedOutlier) FindHolding(owner, key any) (mongo.Pipeline, error) {
+// findHolding is the pipeline of an owner's element by its key.
+func (o *untypedOutlier) findHolding(owner, key any) (mongo.Pipeline, error) {
 	id, err := o.docs.RawID("_id", owner)
 	if err != nil {
 		return nil, err
@@ -75,9 +75,9 @@ func (o *untypedOutlier) encodeOwner(owner any) (id bson.RawValue, overflow bson
 	return id, overflow, err
 }
 
-// CountElements is the pipeline that counts an owner's elements. It reads the counts of
+// countElements is the pipeline that counts an owner's elements. It reads the counts of
 // the overflow documents, not their elements.
-func (o *untypedOutlier) CountElements(owner any) (mongo.Pipeline, error) {
+func (o *untypedOutlier) countElements(owner any) (mongo.Pipeline, error) {
 	id, filter, err := o.encodeOwner(owner)
 	return mongo.Pipeline{
 		mql.Match(commands.MatchID(id)...),

@@ -39,8 +39,8 @@ func (o *untypedOutlier) makeChange(
 	}.Change()
 }
 
-// AppendElement adds an element after all others.
-func (o *untypedOutlier) AppendElement(owner, element any) model.Change {
+// appendElement adds an element after all others.
+func (o *untypedOutlier) appendElement(owner, element any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
@@ -232,8 +232,8 @@ func (o *untypedOutlier) setFlag(id bson.RawValue, e bucket.Element, s state) mo
 	return w
 }
 
-// RemoveElement removes an element by its key.
-func (o *untypedOutlier) RemoveElement(owner, key any) model.Change {
+// removeElement removes an element by its key.
+func (o *untypedOutlier) removeElement(owner, key any) model.Change {
 	id, err := o.docs.RawID("_id", owner)
 	var e bucket.Element
 	if err == nil {
@@ -267,9 +267,9 @@ func (o *untypedOutlier) pullElement(id bson.RawValue, e bucket.Element) model.W
 	return w
 }
 
-// DeleteOwner deletes an owner, and then its overflow. In the other order, a crash would
+// deleteOwner deletes an owner, and then its overflow. In the other order, a crash would
 // lose elements of an owner that exists.
-func (o *untypedOutlier) DeleteOwner(owner model.Write, key any) model.Plan {
+func (o *untypedOutlier) deleteOwner(owner model.Write, key any) model.Plan {
 	overflow, err := o.in.MatchKey(key)
 	if owner.Err == nil {
 		owner.Err = err

@@ -11,8 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the check of texts that differ from their list.
-func (p *untypedProximity) ListChecks() []model.Check {
+// listChecks returns the check of texts that differ from their list.
+func (p *untypedProximity) listChecks() []model.Check {
 	name, is := fmt.Sprintf("%s.%s: texts that differ from %s", p.Docs.Name(), p.field, p.Path),
 		mql.Op("$expr", p.compareText())
 	// Without a list there is no text to set, and the old one goes.

@@ -1,6 +1,6 @@
 // Inside package proximity: a list, and
 // the same list as one text beside it, which patterns can search. The public type passes the
-// List methods to model.Parts. Stores call MakeReactions, audits call ListChecks. Package
+// List methods to model.Parts. Stores call makeReactions, audits call listChecks. Package
 // flat splits the elements.
 //
 // # Stored form
@@ -20,10 +20,10 @@
 //
 //  1. A store's write computes the text with the document that it writes (react.go). The text
 //     needs no other document, so the write stays one command.
-//  2. AddElement and RemoveElements are one update each: a pipeline that changes the list, and
+//  2. addElement and removeElements are one update each: a pipeline that changes the list, and
 //     the text from the list.
-//  3. A query is a regular expression on the text: MatchEqual for values of one element,
-//     MatchNear for two words of one element.
+//  3. A query is a regular expression on the text: matchEqual for values of one element,
+//     matchNear for two words of one element.
 //
 // # What a crash leaves
 //
@@ -82,16 +82,16 @@ func declareProximity(list flat.List, field string, ignoreCase bool) *untypedPro
 	return p
 }
 
-// ListIndexes returns the index of the texts: a pattern then reads the index instead of
+// listIndexes returns the index of the texts: a pattern then reads the index instead of
 // the documents.
-func (p *untypedProximity) ListIndexes() []model.Index {
+func (p *untypedProximity) listIndexes() []model.Index {
 	return []model.Index{
 		commands.MakeIndex(p.Docs.Name(), "reads the texts of "+p.Path+" in place of the documents", mql.E(p.field, 1)),
 	}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (p *untypedProximity) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (p *untypedProximity) listFootprints() []model.Footprint {
 	name := p.Docs.Name()
 	return slices.Concat(model.Writes.In(name, model.Whole, p.Path), model.Owns.In(name, p.field))
 }

@@ -54,20 +54,20 @@ type Proximity[D, K any] struct {
 func New[D, K any](docs *model.Collection[D, K], path string, spec Spec) *Proximity[D, K] {
 	p := declareProximity(flat.List{Docs: docs.Docs(), Path: path, Fields: spec.Fields, Beside: true},
 		spec.Text, spec.IgnoreCase)
-	return &Proximity[D, K]{model.NewParts(p.ListIndexes, nil, p.ListChecks, p.ListFootprints).
-		WithDocs(docs.Docs()).WithReactions(p.MakeReactions), docs, p}
+	return &Proximity[D, K]{model.NewParts(p.listIndexes, nil, p.listChecks, p.listFootprints).
+		WithDocs(docs.Docs()).WithReactions(p.makeReactions), docs, p}
 }
 
 // Text computes the text that is stored for these elements. Each element, or each of
 // its Spec.Fields, must be a UTF-8 string, null or missing. Another type gives
 // a [*model.ValueError]. In a string, "%", "|", ",", ";" and NUL become %25, %7C, %2C,
 // %3B and %00. An empty list gives "|".
-func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.MakeText(elements) }
+func (x *Proximity[D, K]) Text(elements ...any) (string, error) { return x.p.makeText(elements) }
 
 // Back decodes a stored text into a slice. As list, pass a pointer to the slice. If
 // elements are documents, Back sets only Spec.Fields. A malformed text
 // gives a [*model.ValueError].
-func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.DecodeText(text, list) }
+func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.decodeText(text, list) }
 
 // Add returns the write that appends an element to a document's list and to the
 // list's text ([Spec].Text). If the list has an equal element (same fields, same
@@ -76,7 +76,7 @@ func (x *Proximity[D, K]) Back(text string, list any) error { return x.p.DecodeT
 // Cost: one command, one document, by _id. If nothing is written, up to two reads more.
 func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 	f := x.docs.ByID(id)
-	return x.p.AddElement(f.Filter, element, f.Err)
+	return x.p.addElement(f.Filter, element, f.Err)
 }
 
 // Remove returns the write that removes elements and their duplicates from a document's
@@ -86,7 +86,7 @@ func (x *Proximity[D, K]) Add(id K, element any) model.Write {
 // Cost: one command, one document.
 func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 	f := x.docs.ByID(id)
-	return x.p.RemoveElements(f.Filter, elements, f.Err)
+	return x.p.removeElements(f.Filter, elements, f.Err)
 }
 
 // Equal returns the query of the documents with an element that has all these fields and
@@ -95,7 +95,7 @@ func (x *Proximity[D, K]) Remove(id K, elements ...any) model.Write {
 //
 // Cost: one command. The server reads all keys of the index, if any, or all documents.
 func (x *Proximity[D, K]) Equal(fields bson.D) *model.Find[D] {
-	filter, err := x.p.MatchEqual(fields)
+	filter, err := x.p.matchEqual(fields)
 	return x.find(filter, err)
 }
 
@@ -113,7 +113,7 @@ const (
 //
 // Cost: as [Proximity.Equal].
 func (x *Proximity[D, K]) Near(word, other string, between int, order WordOrder) *model.Find[D] {
-	filter, err := x.p.MatchNear(word, other, between, order)
+	filter, err := x.p.matchNear(word, other, between, order)
 	return x.find(filter, err)
 }
 

@@ -5,13 +5,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns how a store computes the text of a list. The store needs no read,
+// makeReactions returns how a store computes the text of a list. The store needs no read,
 // because a write that changes the list contains the whole list.
-func (p *untypedProximity) MakeReactions() []model.Reaction {
+func (p *untypedProximity) makeReactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: p.Docs.Name(), Paths: []string{p.Path, p.field}, Derives: []string{p.field}, Unread: true,
 		Amend: func(w model.StoreWrite) (bson.D, error) {
-			doc, err := p.AddText(w.After)
+			doc, err := p.addText(w.After)
 			if err != nil {
 				return nil, err
 			}

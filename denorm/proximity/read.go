@@ -17,9 +17,9 @@ const (
 	maxRegex  = 32000       // bytes of a pattern; the server refuses those of more than 32,764
 )
 
-// MatchEqual matches documents with an element that has these values. Null also matches a
+// matchEqual matches documents with an element that has these values. Null also matches a
 // missing field.
-func (p *untypedProximity) MatchEqual(fields bson.D) (bson.D, error) {
+func (p *untypedProximity) matchEqual(fields bson.D) (bson.D, error) {
 	values, err := p.EncodeEqualities(fields)
 	if err != nil {
 		return nil, err
@@ -42,9 +42,9 @@ func (p *untypedProximity) MatchEqual(fields bson.D) (bson.D, error) {
 	return p.matchPattern(`\|` + strings.Join(parts, ",") + `\|`)
 }
 
-// MatchNear matches documents with an element in which two words are near each other. The
+// matchNear matches documents with an element in which two words are near each other. The
 // words can be in different fields of the element, because "," is between words too.
-func (p *untypedProximity) MatchNear(word, other string, between int, order WordOrder) (bson.D, error) {
+func (p *untypedProximity) matchNear(word, other string, between int, order WordOrder) (bson.D, error) {
 	for _, w := range []string{word, other} {
 		switch {
 		case w == "" || strings.ContainsAny(w, " \t\r\n"):
@@ -84,8 +84,8 @@ func (p *untypedProximity) matchPattern(pattern string) (bson.D, error) {
 	return bson.D{{Key: p.field, Value: bson.Regex{Pattern: pattern, Options: p.options}}}, nil
 }
 
-// DecodeText decodes the list of a text into a pointer to a slice.
-func (p *untypedProximity) DecodeText(text string, list any) error {
+// decodeText decodes the list of a text into a pointer to a slice.
+func (p *untypedProximity) decodeText(text string, list any) error {
 	bad := func(reason string) error { return p.Docs.Refuse(p.field, commands.Shorten(text), reason) }
 	rest, ok := strings.CutPrefix(text, "|")
 	if !ok || rest != "" && !strings.HasSuffix(rest, "|") {

@@ -12,8 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// AddText returns a document with the text of its list. An old text is replaced.
-func (p *untypedProximity) AddText(doc bson.Raw) (bson.Raw, error) {
+// addText returns a document with the text of its list. An old text is replaced.
+func (p *untypedProximity) addText(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, p.Docs.Refuse("document", nil, err.Error())
@@ -42,9 +42,9 @@ func (p *untypedProximity) AddText(doc bson.Raw) (bson.Raw, error) {
 	return bson.Marshal(out)
 }
 
-// AddElement is the write that adds an element, unless the list has an equal one. err is
+// addElement is the write that adds an element, unless the list has an equal one. err is
 // an error of the filter.
-func (p *untypedProximity) AddElement(id bson.D, element any, err error) model.Write {
+func (p *untypedProximity) addElement(id bson.D, element any, err error) model.Write {
 	var stored bson.A
 	var list []flat.Element
 	if err == nil {
@@ -70,8 +70,8 @@ func (p *untypedProximity) AddElement(id bson.D, element any, err error) model.W
 	return w
 }
 
-// RemoveElements is the write that removes all elements that equal one of these.
-func (p *untypedProximity) RemoveElements(id bson.D, elements []any, err error) model.Write {
+// removeElements is the write that removes all elements that equal one of these.
+func (p *untypedProximity) removeElements(id bson.D, elements []any, err error) model.Write {
 	var stored bson.A
 	if err == nil {
 		stored, _, err = p.EncodeElements(elements)

@@ -15,7 +15,7 @@ const (
 	textNull    = ";;"
 
 	// For a value that isn't a string. Only writes that bypass the technique leave such a value.
-	// DecodeText refuses it.
+	// decodeText refuses it.
 	textForeign = ";;;"
 )
 
@@ -23,8 +23,8 @@ const (
 // down the list and reading up, because "%" must be escaped first.
 var textEscapes = []struct{ char, as string }{{"%", "%25"}, {"|", "%7C"}, {",", "%2C"}, {";", "%3B"}, {"\x00", "%00"}}
 
-// MakeText returns the text of a caller's list.
-func (p *untypedProximity) MakeText(elements []any) (string, error) {
+// makeText returns the text of a caller's list.
+func (p *untypedProximity) makeText(elements []any) (string, error) {
 	_, list, err := p.EncodeElements(elements)
 	if err != nil {
 		return "", err

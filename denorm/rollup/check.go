@@ -1,6 +1,6 @@
 package rollup
 
-// This file has the checks. Their repairs do what MakeRollJob and MakeRebuildJob do.
+// This file has the checks. Their repairs do what makeRollJob and makeRebuildJob do.
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of events that wait, and of bins that differ from their
+// listChecks returns the checks of events that wait, and of bins that differ from their
 // events or finer bins.
-func (r *untypedRollup) ListChecks() []model.Check {
+func (r *untypedRollup) listChecks() []model.Check {
 	events, bins := r.docs.Name(), r.bins.Name()
 	wait := mongo.Pipeline{
 		mql.Match(mql.E(r.batchPath(), mql.Exists(true))),
@@ -28,7 +28,7 @@ func (r *untypedRollup) ListChecks() []model.Check {
 		{
 			Name: fmt.Sprintf("%s.%s: events that aren't rolled up", events, r.mark), Collection: events,
 			Rule:  "an event is rolled up within a minute",
-			Index: r.WaitingIndex().Name, Age: time.Minute, Pipeline: wait,
+			Index: r.waitingIndex().Name, Age: time.Minute, Pipeline: wait,
 			Tell: found.DescribeDocuments("isn't rolled up"),
 			MendAll: func(ctx context.Context, db model.DB, _ time.Duration) (model.Result, error) {
 				result, err := runToEnd(ctx, db, r.finishBegunBatch)

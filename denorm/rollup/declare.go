@@ -1,7 +1,7 @@
 // Inside package rollup: totals of events by
-// hour, day and month. The public type gives the Go types, makes typed queries of FindBins and
-// SumBins, and passes the other methods to model.Parts. Stores call MakeReactions, audits
-// call ListChecks.
+// hour, day and month. The public type gives the Go types, makes typed queries of findBins and
+// sumBins, and passes the other methods to model.Parts. Stores call makeReactions, audits
+// call listChecks.
 //
 // # Stored form
 //
@@ -37,9 +37,9 @@
 // # What a crash leaves
 //
 // Before state 3, events that wait. From 3 to 7, a leader with its list, and only some
-// bins that count the batch: the next run of MakeRollJob finishes it first
+// bins that count the batch: the next run of makeRollJob finishes it first
 // (finishBegunBatch), from state
-// 4. A crash in the job of MakeRebuildJob leaves bins that are not counted again yet: each bin is
+// 4. A crash in the job of makeRebuildJob leaves bins that are not counted again yet: each bin is
 // one write, and the job is run again.
 
 package rollup
@@ -298,32 +298,32 @@ func (r *untypedRollup) declareGroup() {
 // up from finer ones.
 func (r *untypedRollup) finestUnit() binUnit { return r.levels[0] }
 
-// WaitingIndex is the index of the events that aren't counted yet. It is partial, so it
+// waitingIndex is the index of the events that aren't counted yet. It is partial, so it
 // stays small.
-func (r *untypedRollup) WaitingIndex() model.Index {
+func (r *untypedRollup) waitingIndex() model.Index {
 	x := commands.MakeIndex(r.docs.Name(), "events that are not rolled up yet",
 		mql.E(r.batchPath(), 1), mql.E("_id", 1))
 	x.Partial = bson.D{{Key: r.batchPath(), Value: mql.Exists(true)}}
 	return x
 }
 
-// TimeIndex is the index of the events by their time.
-func (r *untypedRollup) TimeIndex() model.Index {
+// timeIndex is the index of the events by their time.
+func (r *untypedRollup) timeIndex() model.Index {
 	return commands.MakeIndex(r.docs.Name(), "the events of a bin", mql.E(r.time, 1))
 }
 
-// StartIndex is the index of the bins by the time at which they begin.
-func (r *untypedRollup) StartIndex() model.Index {
+// startIndex is the index of the bins by the time at which they begin.
+func (r *untypedRollup) startIndex() model.Index {
 	return commands.MakeIndex(r.bins.Name(), "the bins of all groups at a time", mql.E("unit", 1), mql.E("start", 1))
 }
 
-// ListIndexes returns the indexes of events and bins.
-func (r *untypedRollup) ListIndexes() []model.Index {
-	return []model.Index{r.WaitingIndex(), r.TimeIndex(), r.StartIndex()}
+// listIndexes returns the indexes of events and bins.
+func (r *untypedRollup) listIndexes() []model.Index {
+	return []model.Index{r.waitingIndex(), r.timeIndex(), r.startIndex()}
 }
 
-// ListFootprints are the paths that are used.
-func (r *untypedRollup) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (r *untypedRollup) listFootprints() []model.Footprint {
 	name := r.docs.Name()
 	return slices.Concat(model.Writes.In(name, append([]string{model.Whole}, r.listCountedPaths()...)...),
 		model.Owns.In(name, r.mark),

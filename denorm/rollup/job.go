@@ -24,8 +24,8 @@ const (
 	mostEvents = 5000
 )
 
-// MakeRollJob returns the job that adds the waiting events to their bins.
-func (r *untypedRollup) MakeRollJob() model.Job {
+// makeRollJob returns the job that adds the waiting events to their bins.
+func (r *untypedRollup) makeRollJob() model.Job {
 	return model.Job{Name: "roll-up of " + r.docs.Name() + " into " + r.bins.Name(), Stages: []model.Stage{
 		{Name: "finish the interrupted batches", Do: makeDo(r.finishBegunBatch)},
 		{Name: "roll up the waiting events", Do: makeDo(r.rollNextBatch)},
@@ -89,7 +89,7 @@ func (r *untypedRollup) findBegun(limit int) *model.Find[bson.Raw] {
 			{Key: r.batchPath(), Value: is},
 			{Key: r.mark + ".events", Value: bson.D{{Key: "$exists", Value: true}}},
 		},
-		bson.D{{Key: r.mark, Value: 1}}, nil, limit, r.WaitingIndex().Name)
+		bson.D{{Key: r.mark, Value: 1}}, nil, limit, r.waitingIndex().Name)
 }
 
 // readBatch reads the mark of a leader.
@@ -152,7 +152,7 @@ func (r *untypedRollup) chooseBatch(ctx context.Context, w *work) (next batch, a
 	if after = w.After; after.Type != 0 {
 		filter = append(filter, bson.E{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}})
 	}
-	found := findDocs(r.docs, filter, r.projectEvent(), bson.D{{Key: "_id", Value: 1}}, size, r.WaitingIndex().Name)
+	found := findDocs(r.docs, filter, r.projectEvent(), bson.D{{Key: "_id", Value: 1}}, size, r.waitingIndex().Name)
 	docs, err := found.All(ctx, w.DB)
 	if err != nil {
 		return next, after, err

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DescribeKeys says how a bin with an old _id is joined to the tenant's.
-func (r *untypedRollup) DescribeKeys() model.KeyedDocs {
+// describeKeys says how a bin with an old _id is joined to the tenant's.
+func (r *untypedRollup) describeKeys() model.KeyedDocs {
 	return model.KeyedDocs{Collection: r.bins.Name(), Join: r.joinBins}
 }
 

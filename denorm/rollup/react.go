@@ -10,10 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns what a store does with events: a new event waits for the next
+// makeReactions returns what a store does with events: a new event waits for the next
 // run. The counted fields of an event can't change, and an event that waits can't be
 // deleted.
-func (r *untypedRollup) MakeReactions() []model.Reaction {
+func (r *untypedRollup) makeReactions() []model.Reaction {
 	return []model.Reaction{
 		{
 			Collection: r.docs.Name(), On: model.OnInsert, Paths: r.listCountedPaths(), Amend: r.markEvent,

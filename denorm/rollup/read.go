@@ -14,8 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// encodeGroup returns a group as the beginning of its bins' _ids, for [Rollup.FindBins] and
-// [Rollup.SumBins].
+// encodeGroup returns a group as the beginning of its bins' _ids, for [Rollup.findBins] and
+// [Rollup.sumBins].
 func (r *untypedRollup) encodeGroup(group any) (string, error) {
 	if len(r.by) == 0 {
 		return "", nil
@@ -58,8 +58,8 @@ func matchBins(key string, u binUnit, from, to time.Time) bson.D {
 	return keytext.MatchRange(first, last)
 }
 
-// FindBins returns the filter of a group's bins of a unit.
-func (r *untypedRollup) FindBins(group any, u binUnit, from, to time.Time) (bson.D, error) {
+// findBins returns the filter of a group's bins of a unit.
+func (r *untypedRollup) findBins(group any, u binUnit, from, to time.Time) (bson.D, error) {
 	key, err := r.encodeGroup(group)
 	switch {
 	case err != nil:
@@ -115,8 +115,8 @@ func (r *untypedRollup) coverWithBins(level int, from, to time.Time) (out []span
 		r.coverWithBins(level-1, last, to))
 }
 
-// SumBins is the pipeline that adds up a group's bins of a span of time.
-func (r *untypedRollup) SumBins(group any, from, to time.Time) (mongo.Pipeline, error) {
+// sumBins is the pipeline that adds up a group's bins of a span of time.
+func (r *untypedRollup) sumBins(group any, from, to time.Time) (mongo.Pipeline, error) {
 	key, err := r.encodeGroup(group)
 	if err == nil {
 		err = r.checkSpan(from, to)

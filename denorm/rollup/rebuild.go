@@ -22,9 +22,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeRebuildJob is the job that counts the bins of a span of time again: the finest from
+// makeRebuildJob is the job that counts the bins of a span of time again: the finest from
 // events, each other from the next finer ones.
-func (r *untypedRollup) MakeRebuildJob(from, to time.Time) model.Job {
+func (r *untypedRollup) makeRebuildJob(from, to time.Time) model.Job {
 	j := model.Job{Name: "rebuild of " + r.bins.Name(), Err: r.checkSpan(from, to)}
 	for _, u := range r.levels {
 		j.Stages = append(j.Stages, model.Stage{
@@ -123,7 +123,7 @@ func (r *untypedRollup) findFirstBin(u binUnit, at time.Time) *model.Aggregate[b
 	}
 	return &model.Aggregate[bson.Raw]{
 		Aggregation: model.Aggregation{
-			Collection: r.bins.Name(), Keyed: []string{r.bins.Name()}, Index: r.StartIndex().Name,
+			Collection: r.bins.Name(), Keyed: []string{r.bins.Name()}, Index: r.startIndex().Name,
 			Pipeline: mongo.Pipeline{
 				mql.Match(filter...), mql.Sort(mql.E("unit", 1), mql.E("start", 1)), {{Key: "$limit", Value: 1}},
 				mql.Project(mql.E("start", 1)),
@@ -164,7 +164,7 @@ func (r *untypedRollup) seekNextBin(
 			is = bson.D{{Key: "$gte", Value: at}}
 		}
 		doc, err := findDocs(r.docs, bson.D{{Key: r.time, Value: is}}, commands.ProjectFields(r.time),
-			bson.D{{Key: r.time, Value: 1}}, 1, r.TimeIndex().Name).One(ctx, db)
+			bson.D{{Key: r.time, Value: 1}}, 1, r.timeIndex().Name).One(ctx, db)
 		if errors.Is(err, model.ErrNotFound) {
 			return start, ok, nil
 		} else if err != nil {
@@ -198,7 +198,7 @@ func (r *untypedRollup) readBins(ctx context.Context, db model.DB, u binUnit, fr
 		is = bson.D{{Key: "$gte", Value: from}, {Key: "$lt", Value: to}}
 	}
 	docs, err := findDocs(r.bins, bson.D{{Key: "unit", Value: u.String()}, {Key: "start", Value: is}}, nil, nil, 0,
-		r.StartIndex().Name).All(ctx, db)
+		r.startIndex().Name).All(ctx, db)
 	return docs, err
 }
 
@@ -264,7 +264,7 @@ func (r *untypedRollup) countEvents(
 	ts := tallies{}
 	is := bson.D{{Key: "$gte", Value: start}, {Key: "$lt", Value: end}}
 	for doc, err := range findDocs(r.docs, bson.D{{Key: r.time, Value: is}}, r.projectEvent(), nil, 0,
-		r.TimeIndex().Name).Each(ctx, db) {
+		r.timeIndex().Name).Each(ctx, db) {
 		if err != nil {
 			return nil, err
 		}

@@ -121,8 +121,8 @@ func New[E, K, G, V any](
 		Group: reflect.TypeFor[G](), Number: reflect.TypeFor[V](), Mark: reflect.TypeFor[Mark](),
 	}
 	out := &Rollup[E, K, G, V]{model.Parts{}, bins, declareRollup(events.Docs(), bins.Docs(), spec, types)}
-	out.Parts = model.NewParts(out.r.ListIndexes, nil, out.r.ListChecks, out.r.ListFootprints).
-		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.DescribeKeys()).WithReactions(out.r.MakeReactions)
+	out.Parts = model.NewParts(out.r.listIndexes, nil, out.r.listChecks, out.r.listFootprints).
+		WithDocs(events.Docs(), bins.Docs()).WithKeys(out.r.describeKeys()).WithReactions(out.r.makeReactions)
 	return out
 }
 
@@ -132,7 +132,7 @@ func New[E, K, G, V any](
 //
 // Cost: two commands if no event is marked. Each batch of 500 events
 // (JobOptions.BatchSize) takes seven commands.
-func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.MakeRollJob() }
+func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.makeRollJob() }
 
 // Rebuild returns the job that recounts the bins ([Doc]) from start to end. Both
 // times must be starts of the shortest bins (Spec.Bins), and start before end.
@@ -141,7 +141,7 @@ func (x *Rollup[E, K, G, V]) Roll() model.Job { return x.r.MakeRollJob() }
 //
 // Cost: four to seven commands for each hour, day and month that has bins.
 func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job {
-	return x.r.MakeRebuildJob(start, end)
+	return x.r.makeRebuildJob(start, end)
 }
 
 // Bins returns the query for a group's bins of length unit, in time order. Bounds:
@@ -150,7 +150,7 @@ func (x *Rollup[E, K, G, V]) Rebuild(start, end time.Time) model.Job {
 //
 // Cost: one command per batch, served by _id.
 func (x *Rollup[E, K, G, V]) Bins(group G, unit denorm.Period, start, end time.Time) *model.Find[Doc[G, V]] {
-	filter, err := x.r.FindBins(group, binUnit(unit), start, end)
+	filter, err := x.r.findBins(group, binUnit(unit), start, end)
 	f := x.bins.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.ServeFind(f, model.IDIndex, err)
@@ -162,7 +162,7 @@ func (x *Rollup[E, K, G, V]) Bins(group G, unit denorm.Period, start, end time.T
 //
 // Cost: one command, served by _id.
 func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggregate[Total[V]] {
-	pipeline, err := x.r.SumBins(group, start, end)
+	pipeline, err := x.r.sumBins(group, start, end)
 	return commands.ServeAggregate(model.AggregateAs[Total[V]](x.bins, pipeline), model.IDIndex, err)
 }
 
@@ -172,4 +172,4 @@ func (x *Rollup[E, K, G, V]) Total(group G, start, end time.Time) *model.Aggrega
 // write again.
 //
 // Cost: one command, served by [Rollup].Indexes.
-func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.ExpireEvents(cutoff) }
+func (x *Rollup[E, K, G, V]) Expire(cutoff time.Time) model.Write { return x.r.expireEvents(cutoff) }

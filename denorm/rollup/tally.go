@@ -52,7 +52,7 @@ func makeBinPrefix(key string, u binUnit) string {
 	return key + u.String()
 }
 
-// makeBinID returns the _id of a bin. Its parts are in the order in which FindBins needs
+// makeBinID returns the _id of a bin. Its parts are in the order in which findBins needs
 // ranges: group, unit, time.
 func makeBinID(key string, u binUnit, start time.Time) string {
 	return makeBinPrefix(key, u) + "#" + formatTime(start)

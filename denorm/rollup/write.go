@@ -16,13 +16,13 @@ import (
 // waiting is the token of events that no batch has claimed.
 var waiting bson.ObjectID
 
-// ExpireEvents deletes the counted events of before a time.
-func (r *untypedRollup) ExpireEvents(before time.Time) model.Write {
+// expireEvents deletes the counted events of before a time.
+func (r *untypedRollup) expireEvents(before time.Time) model.Write {
 	if err := r.checkTime(r.docs.Refuse, "cutoff", before); err != nil {
 		return model.Refused(r.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: r.docs.Name(), Index: r.TimeIndex().Name, Final: true,
+		Collection: r.docs.Name(), Index: r.timeIndex().Name, Final: true,
 		Model: &mongo.DeleteManyModel{Filter: bson.D{
 			{Key: r.time, Value: bson.D{{Key: "$lt", Value: before}}}, {Key: r.mark, Value: mql.Exists(false)},
 		}},

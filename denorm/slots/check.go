@@ -15,9 +15,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of unfinished transfers, of keys whose slots don't fit
+// listChecks returns the checks of unfinished transfers, of keys whose slots don't fit
 // together, and of slots with wrong contents.
-func (s *untypedSlots) ListChecks() []model.Check {
+func (s *untypedSlots) listChecks() []model.Check {
 	name := s.docs.Name()
 	open, whole, single := name+": unfinished transfers", name+": slots of a key that don't fit together",
 		name+": slots with wrong contents"
@@ -184,7 +184,7 @@ func (s *untypedSlots) confirmProblem(
 		return f, err
 	}
 	p.ID, p.Key = st.Slots[0].ID, k.stored.(bson.RawValue)
-	f = model.Finding{Check: s.ListChecks()[1].Name, Collection: s.docs.Name(), Problem: p.describeProblem()}
+	f = model.Finding{Check: s.listChecks()[1].Name, Collection: s.docs.Name(), Problem: p.describeProblem()}
 	if f.Detail, err = bson.Marshal(p); err == nil {
 		f.ID = f.Detail.Lookup("_id")
 	}

@@ -1,6 +1,6 @@
 // Inside package slots: the number of a key is
 // divided among several documents, so that many writers don't wait for each other. The
-// public type passes ListChecks to model.Parts. A store can't write slots.
+// public type passes listChecks to model.Parts. A store can't write slots.
 //
 // # Stored form
 //
@@ -16,7 +16,7 @@
 // the sum of all sums, also of closed slots. With Stock, the same number is the sum of
 // all free, and of the free in transfers that haven't arrived.
 //
-// # Protocol of AddNumber and TakeStock
+// # Protocol of addNumber and takeStock
 //
 //  1. The first attempt reads nothing. One update counts the operation in the slot that the
 //     declared number of slots gives. Its filter needs that number, a token that isn't there
@@ -37,7 +37,7 @@
 //
 // Every client that reads a transfer finishes it. No transfer moves a sum.
 //
-// # Protocol of ResizeKey
+// # Protocol of resizeKey
 //
 // A split (of is doubled) is a transfer of half of the tokens and stock to a closed slot.
 // A merge needs two slots without transfers: first the lower slot notes in in which
@@ -105,8 +105,8 @@ func isSlotCount(slots int) bool {
 	return slots > 0 && slots <= mostSlots && bits.OnesCount(uint(slots)) == 1
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (s *untypedSlots) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (s *untypedSlots) listFootprints() []model.Footprint {
 	return model.Owns.In(s.docs.Name(), model.Whole)
 }
 
@@ -190,8 +190,8 @@ func (s *untypedSlots) encodeKey(k any) (key, error) {
 // slotID returns the _id of a slot. Its digits sort the slots of a key by number.
 func (k key) slotID(n int32) string { return fmt.Sprintf("%s#%04d", k.text, n) }
 
-// MatchKey matches the slots of a key.
-func (s *untypedSlots) MatchKey(k any) (bson.D, error) {
+// matchKey matches the slots of a key.
+func (s *untypedSlots) matchKey(k any) (bson.D, error) {
 	of, err := s.encodeKey(k)
 	return keytext.MatchRange(of.text+"#", of.text+"$"), err
 }

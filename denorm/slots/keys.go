@@ -6,8 +6,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// DescribeKeys says how a slot with an old _id is joined to the tenant's slot.
-func (s *untypedSlots) DescribeKeys() model.KeyedDocs {
+// describeKeys says how a slot with an old _id is joined to the tenant's slot.
+func (s *untypedSlots) describeKeys() model.KeyedDocs {
 	return model.KeyedDocs{Collection: s.docs.Name(), Join: s.joinSlots}
 }
 

@@ -6,14 +6,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// SumKey is the pipeline that adds up the slots of a key.
-func (s *untypedSlots) SumKey(k any) (mongo.Pipeline, error) {
-	filter, err := s.MatchKey(k)
+// sumKey is the pipeline that adds up the slots of a key.
+func (s *untypedSlots) sumKey(k any) (mongo.Pipeline, error) {
+	filter, err := s.matchKey(k)
 	return mongo.Pipeline{mql.Match(filter...), s.groupByKey()}, err
 }
 
-// SumKeys is the pipeline that adds up the slots of each key.
-func (s *untypedSlots) SumKeys() mongo.Pipeline {
+// sumKeys is the pipeline that adds up the slots of each key.
+func (s *untypedSlots) sumKeys() mongo.Pipeline {
 	return mongo.Pipeline{s.groupByKey(), mql.SortID()}
 }
 

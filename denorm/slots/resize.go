@@ -18,8 +18,8 @@ const pause = 200 * time.Microsecond
 // a different number at the same time can need more.
 const mostRounds = 500
 
-// ResizeKey changes the number of slots of a key.
-func (s *untypedSlots) ResizeKey(k any, slots int) model.Change {
+// resizeKey changes the number of slots of a key.
+func (s *untypedSlots) resizeKey(k any, slots int) model.Change {
 	of, err := s.encodeKey(k)
 	if err == nil && !isSlotCount(slots) {
 		err = s.docs.Refuse("slots", slots, "must be a power of two from 1 to 1024")

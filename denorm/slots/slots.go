@@ -92,8 +92,8 @@ type Slots[K any] struct {
 func New[K any](docs *model.Collection[Doc[K], string], spec Spec) *Slots[K] {
 	s := declareSlots(docs.Docs(), reflect.TypeFor[K](), spec)
 	return &Slots[K]{
-		Parts: model.NewParts(nil, nil, s.ListChecks, s.ListFootprints).WithDocs(docs.Docs()).
-			WithKeys(s.DescribeKeys()).
+		Parts: model.NewParts(nil, nil, s.listChecks, s.listFootprints).WithDocs(docs.Docs()).
+			WithKeys(s.describeKeys()).
 			WithoutReactions("Slots.Add and Slots.Take"),
 		docs: docs, s: s,
 	}
@@ -106,7 +106,7 @@ func New[K any](docs *model.Collection[Doc[K], string], spec Spec) *Slots[K] {
 // Cost: one command, one document by _id. A key's first Add costs five commands and
 // stores all slots.
 func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change {
-	return s.s.AddNumber(key, n, token)
+	return s.s.addNumber(key, n, token)
 }
 
 // Take returns the change that takes the amount n from a key's stock. A stock below n
@@ -116,7 +116,7 @@ func (s *Slots[K]) Add(key K, n int64, token bson.ObjectID) model.Change {
 // Cost: one command, one document (slot) by _id. If the slot needs stock from one other
 // slot, five commands and three writes.
 func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change {
-	return s.s.TakeStock(key, n, token)
+	return s.s.takeStock(key, n, token)
 }
 
 // Total returns the pipeline of a key's total. For an unknown key, Aggregate.One gives
@@ -124,7 +124,7 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change {
 //
 // Cost: one command, which reads the key's slots by _id.
 func (s *Slots[K]) Total(key K) *model.Aggregate[Total[K]] {
-	pipeline, err := s.s.SumKey(key)
+	pipeline, err := s.s.sumKey(key)
 	return commands.ServeAggregate(model.AggregateAs[Total[K]](s.docs, pipeline), model.IDIndex, err)
 }
 
@@ -132,7 +132,7 @@ func (s *Slots[K]) Total(key K) *model.Aggregate[Total[K]] {
 //
 // Cost: one command per batch. The server reads the whole collection.
 func (s *Slots[K]) Totals() *model.Aggregate[Total[K]] {
-	return model.AggregateAs[Total[K]](s.docs, s.s.SumKeys())
+	return model.AggregateAs[Total[K]](s.docs, s.s.sumKeys())
 }
 
 // Resize returns the change that sets a key's number of slots, a power of two up to 1024.
@@ -142,5 +142,5 @@ func (s *Slots[K]) Totals() *model.Aggregate[Total[K]] {
 // Cost: one command, and four per doubling or six per halving. A number other than
 // Spec.Slots adds two commands to each later operation on the key.
 func (s *Slots[K]) Resize(key K, slots int) model.Change {
-	return s.s.ResizeKey(key, slots)
+	return s.s.resizeKey(key, slots)
 }

@@ -23,8 +23,8 @@ func (o operation) hashToken() int32 { return hashToken(o.op) }
 
 func (o operation) makeToken() usedToken { return usedToken{o.op, o.n, o.hashToken()} }
 
-// AddNumber adds n to a key.
-func (s *untypedSlots) AddNumber(k any, n int64, op bson.ObjectID) model.Change {
+// addNumber adds n to a key.
+func (s *untypedSlots) addNumber(k any, n int64, op bson.ObjectID) model.Change {
 	switch {
 	case n == 0:
 		return commands.RefuseChange(s.docs.Name(),
@@ -35,8 +35,8 @@ func (s *untypedSlots) AddNumber(k any, n int64, op bson.ObjectID) model.Change 
 	return s.makeChange(k, operation{n: n, op: op})
 }
 
-// TakeStock takes n from a key's stock.
-func (s *untypedSlots) TakeStock(k any, n int64, op bson.ObjectID) model.Change {
+// takeStock takes n from a key's stock.
+func (s *untypedSlots) takeStock(k any, n int64, op bson.ObjectID) model.Change {
 	switch {
 	case n <= 0:
 		return commands.RefuseChange(s.docs.Name(), s.docs.Refuse("n", n, "must be above 0"))

@@ -38,9 +38,9 @@ func (d drift) describeFinding(f *model.Finding) {
 // an empty one.
 func compareArrays() bson.D { return mql.Op("$ne", mql.IfNull("$found", bson.A{}), "$want") }
 
-// ListChecks returns the check of parents whose array isn't the array that the children
+// listChecks returns the check of parents whose array isn't the array that the children
 // make.
-func (s *untypedSubset) ListChecks() []model.Check {
+func (s *untypedSubset) listChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: arrays that don't hold the first children in %s",
 		s.parents.Name(), s.path, s.docs.Name())
 	return []model.Check{{

@@ -1,7 +1,7 @@
 // Inside package subset: a parent contains
 // copies of its first children. The public type gives the Go types, makes queries of
-// FindChildren and FindRest, and passes the other methods to model.Parts. Stores call
-// MakeReactions, audits call ListChecks.
+// findChildren and findRest, and passes the other methods to model.Parts. Stores call
+// makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -42,7 +42,7 @@
 // In a transaction, nothing. Outside transactions, a crash after step 2 leaves the old
 // array and a child with an unfinished action in the store's field. A retry, or the next
 // client that needs the child, finishes it. The check skips such parents. A cut
-// RefreshParent or repair is run again: each is one write.
+// refreshParent or repair is run again: each is one write.
 
 package subset
 
@@ -177,24 +177,24 @@ func (s *untypedSubset) makeSort(prefix string) bson.D {
 	return d
 }
 
-// ListIndexes returns the index that finds a parent's children in order.
-func (s *untypedSubset) ListIndexes() []model.Index {
+// listIndexes returns the index that finds a parent's children in order.
+func (s *untypedSubset) listIndexes() []model.Index {
 	why := fmt.Sprintf("the children of a document of %s, in order", s.parents.Name())
 	return []model.Index{
 		commands.MakeLookupIndex(s.docs.Name(), why, append(bson.D{{Key: s.ref, Value: 1}}, s.makeSort("")...)...),
 	}
 }
 
-// ListRelations returns the relation for diagrams.
-func (s *untypedSubset) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (s *untypedSubset) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: s.docs.Name(), FromPath: s.ref, To: s.parents.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ExactlyOne, Label: "subset",
 	}}
 }
 
-// ListFootprints are the paths that are used.
-func (s *untypedSubset) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (s *untypedSubset) listFootprints() []model.Footprint {
 	return slices.Concat(model.Reads.In(s.docs.Name(), append(s.listCopiedPaths(), s.by[0].Key)...),
 		model.Owns.In(s.parents.Name(), s.path))
 }

@@ -17,9 +17,9 @@ import (
 // additions and replacements. The steps of a kind can be in any order. Outside
 // transactions see [rewrite].
 
-// MakeReactions returns what a write of a child asks for. Whole children are copied with
+// makeReactions returns what a write of a child asks for. Whole children are copied with
 // every field, so each change is of interest.
-func (s *untypedSubset) MakeReactions() []model.Reaction {
+func (s *untypedSubset) makeReactions() []model.Reaction {
 	paths := s.listCopiedPaths()
 	if s.whole {
 		paths = []string{model.Whole}
@@ -76,7 +76,7 @@ func (s *untypedSubset) fetchNeighbours(w model.StoreWrite) (out []model.Fetch, 
 	switch {
 	case t.leaves && w.Tx:
 		q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
-		s.FindChildren(&q, t.from)
+		s.findChildren(&q, t.from)
 		if isDeletion(w) && !s.whole {
 			q.Projection = commands.ProjectFields(s.copies...)
 		}

@@ -62,7 +62,7 @@ func (s *untypedSubset) replaceElement(t transition, value any) model.Write {
 // that an unfinished action deletes doesn't count.
 func (s *untypedSubset) queryWindow(parent bson.RawValue) (*model.Query, error) {
 	q := model.Query{Limit: int64(s.windowSize()), Keyed: s.docs.IsKeyed(), Collection: s.docs.Name()}
-	s.FindChildren(&q, parent)
+	s.findChildren(&q, parent)
 	q.Filter = append(q.Filter, mql.E(s.docs.StoreField().Deletes(), mql.Exists(false)))
 	if !s.whole {
 		q.Projection = commands.ProjectFields(append([]string{s.docs.StoreField().Action()}, s.copies...)...)

@@ -98,21 +98,21 @@ func (s *untypedSubset) compareStages() mongo.Pipeline {
 	}
 }
 
-// FindChildren sets a query to all children of a parent, in order.
-func (s *untypedSubset) FindChildren(q *model.Query, parent any) {
+// findChildren sets a query to all children of a parent, in order.
+func (s *untypedSubset) findChildren(q *model.Query, parent any) {
 	id, err := s.parents.RawID("_id", parent)
-	q.Filter, q.Sort, q.Index = bson.D{{Key: s.ref, Value: mql.Eq(id)}}, s.makeSort(""), s.ListIndexes()[0].Name
+	q.Filter, q.Sort, q.Index = bson.D{{Key: s.ref, Value: mql.Eq(id)}}, s.makeSort(""), s.listIndexes()[0].Name
 	if err != nil {
 		q.Err = err
 	}
 }
 
-// FindRest is FindChildren for a parent that the caller read. It returns the
+// findRest is findChildren for a parent that the caller read. It returns the
 // sort values of the parent's last element, after which the query must continue; nil for
 // none.
-func (s *untypedSubset) FindRest(q *model.Query, parent any) []any {
+func (s *untypedSubset) findRest(q *model.Query, parent any) []any {
 	id, err := s.parents.ID(parent)
-	s.FindChildren(q, id)
+	s.findChildren(q, id)
 	values, errLast := s.readLastPlace(parent)
 	if q.Err = cmp.Or(err, errLast); q.Err != nil {
 		return nil

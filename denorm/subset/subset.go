@@ -70,9 +70,9 @@ func New[P, PK, C, CK any](
 	children *model.Collection[C, CK], refPath string, parents *model.Collection[P, PK], path string, spec Spec,
 ) *Subset[P, PK, C, CK] {
 	s := declareSubset(children.Docs(), refPath, parents.Docs(), path, spec)
-	return &Subset[P, PK, C, CK]{model.NewParts(s.ListIndexes, s.ListRelations, s.ListChecks, s.ListFootprints).
+	return &Subset[P, PK, C, CK]{model.NewParts(s.listIndexes, s.listRelations, s.listChecks, s.listFootprints).
 		WithDocs(children.Docs(), parents.Docs()).
-		WithReactions(s.MakeReactions), children, s}
+		WithReactions(s.makeReactions), children, s}
 }
 
 // Refresh returns the change that updates a parent's array from the stored children. A
@@ -81,7 +81,7 @@ func New[P, PK, C, CK any](
 // Cost: two reads, by _id and by [Subset].Indexes, of up to Spec.Max children and ten
 // more. An outdated array costs one write.
 func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change {
-	return x.s.RefreshParent(parent)
+	return x.s.refreshParent(parent)
 }
 
 // Rest returns the query of the children after the last element of a parent's array, in
@@ -91,7 +91,7 @@ func (x *Subset[P, PK, C, CK]) Refresh(parent PK) model.Change {
 // Cost: one command per batch, served by [Subset].Indexes.
 func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 	f := x.children.Find(nil)
-	if last := x.s.FindRest(&f.Query, parent); last != nil {
+	if last := x.s.findRest(&f.Query, parent); last != nil {
 		return f.After(last...)
 	}
 	return f
@@ -102,6 +102,6 @@ func (x *Subset[P, PK, C, CK]) Rest(parent *P) *model.Find[C] {
 // Cost: one command per batch, served by [Subset].Indexes.
 func (x *Subset[P, PK, C, CK]) Children(parent PK) *model.Find[C] {
 	f := x.children.Find(nil)
-	x.s.FindChildren(&f.Query, parent)
+	x.s.findChildren(&f.Query, parent)
 	return f
 }

@@ -42,9 +42,9 @@ func (s *untypedSubset) pushElements(list bson.A) bson.D {
 	}}})
 }
 
-// RefreshParent is the change that sets a parent's array by its children. It leaves out
+// refreshParent is the change that sets a parent's array by its children. It leaves out
 // children that an unfinished action will still push: see rewrite.listElements.
-func (s *untypedSubset) RefreshParent(parent any) model.Change {
+func (s *untypedSubset) refreshParent(parent any) model.Change {
 	id, err := s.parents.RawID("_id", parent)
 	return model.ChangeOf[rewrite]{
 		Name: "subset " + s.parents.Name() + "." + s.path, Err: err,

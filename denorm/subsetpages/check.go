@@ -43,9 +43,9 @@ func (d orphan) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = d.ID, fmt.Sprintf("the parent %s doesn't exist", model.Shell(d.Parent))
 }
 
-// ListChecks returns the checks of arrays and of pages without a parent, then the checks
+// listChecks returns the checks of arrays and of pages without a parent, then the checks
 // of the pages.
-func (s *untypedSubset) ListChecks() []model.Check {
+func (s *untypedSubset) listChecks() []model.Check {
 	name := fmt.Sprintf("%s.%s: arrays that don't hold the newest elements in %s", s.docs.Name(),
 		s.path, s.in.Docs.Name())
 	orphans := s.in.Docs.Name() + ": pages without a parent"

@@ -1,8 +1,8 @@
 // Inside package subsetpages: all
 // elements of a parent are in pages, and the newest ones also in the parent. The pages
 // are buckets (package bucket) whose key is the parent's _id. The public type encodes nothing
-// itself, and passes the List methods to model.Parts. Stores call MakeReactions, audits
-// call ListChecks.
+// itself, and passes the List methods to model.Parts. Stores call makeReactions, audits
+// call listChecks.
 //
 // # Stored form
 //
@@ -19,27 +19,27 @@
 //
 // # Protocol
 //
-// AppendElement:
+// appendElement:
 //
 //  1. Read that the parent exists, and the newest page (bucket.ReadEnd).
 //  2. Add the element to a page.
 //  3. Push it into the array: one update sorts the array and cuts it to Max.
 //
-// SetElement and RemoveElement:
+// setElement and removeElement:
 //
 //  1. Read the element in its page.
 //  2. Write the page, if the element is as it was read.
 //  3. Read the array after the page was written. If it has the element, write the array:
-//     SetElement replaces the element, RemoveElement fills the array from the pages.
+//     setElement replaces the element, removeElement fills the array from the pages.
 //
-// fillArray is also RefreshParent. It reads the array and the pages in one command,
+// fillArray is also refreshParent. It reads the array and the pages in one command,
 // writes the array if it is as it was read, and begins again until both agree. It must:
 // while an array was full, a push may have dropped an element that belongs into it now.
 //
 // # What a crash leaves
 //
 // After step 2, a page that the parent's array doesn't repeat. A retry of the operation,
-// the check of arrays, or RefreshParent corrects the array. A store deletes a parent's
+// the check of arrays, or refreshParent corrects the array. A store deletes a parent's
 // pages in the action of the parent's deletion (react.go). A concurrent append can leave
 // pages without a parent, which the second check deletes.
 
@@ -115,20 +115,20 @@ func (s *untypedSubset) keyPath() string { return s.path + "." + s.in.Spec.Eleme
 // copyOrder returns a copy of the sort order, because a command keeps what it is given.
 func (s *untypedSubset) copyOrder() bson.D { return slices.Clone(s.by) }
 
-// ListIndexes returns the pages' own index, which finds an element, and the pages of a
+// listIndexes returns the pages' own index, which finds an element, and the pages of a
 // parent.
-func (s *untypedSubset) ListIndexes() []model.Index { return s.in.ListIndexes() }
+func (s *untypedSubset) listIndexes() []model.Index { return s.in.ListIndexes() }
 
-// ListRelations says that pages name their parents.
-func (s *untypedSubset) ListRelations() []model.Relation {
+// listRelations says that pages name their parents.
+func (s *untypedSubset) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: s.in.Docs.Name(), FromPath: "key", To: s.docs.Name(), ToPath: "_id", FromEnd: model.Many,
 		ToEnd: model.ExactlyOne, Label: "pages",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (s *untypedSubset) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (s *untypedSubset) listFootprints() []model.Footprint {
 	return slices.Concat(model.Writes.In(s.docs.Name(), model.Whole),
 		model.Owns.In(s.docs.Name(), s.path), s.in.ListFootprints())
 }

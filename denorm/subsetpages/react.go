@@ -4,10 +4,10 @@ import (
 	"github.com/docmodel/docmodel/model"
 )
 
-// MakeReactions returns the reactions of a store: it deletes the pages of a deleted
+// makeReactions returns the reactions of a store: it deletes the pages of a deleted
 // parent, and refuses writes of pages. In a transaction, the pages are deleted before the
 // parent. Outside, the parent keeps the unfinished action until its pages are deleted.
-func (s *untypedSubset) MakeReactions() []model.Reaction {
+func (s *untypedSubset) makeReactions() []model.Reaction {
 	return []model.Reaction{
 		{Collection: s.docs.Name(), On: model.OnDelete, React: func(w model.StoreWrite) (a model.Answer, err error) {
 			pages, err := s.in.MatchStoredKey(w.Before.Lookup("_id"))

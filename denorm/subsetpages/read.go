@@ -92,9 +92,9 @@ func (s *untypedSubset) readRepeated(
 	return held, err
 }
 
-// FindRest is the pipeline of a parent's pages, newest first, without the elements of the
+// findRest is the pipeline of a parent's pages, newest first, without the elements of the
 // array of the parent that the caller read. n counts pages that have other elements.
-func (s *untypedSubset) FindRest(parent any, after string, n int64) (mongo.Pipeline, error) {
+func (s *untypedSubset) findRest(parent any, after string, n int64) (mongo.Pipeline, error) {
 	id, err := s.docs.ID(parent)
 	if err != nil {
 		return nil, err

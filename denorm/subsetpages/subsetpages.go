@@ -73,9 +73,9 @@ func New[P, K, E any](
 	}
 	in := core.Reveal(pages)
 	s := declareSubset(parents.Docs(), path, reflect.TypeFor[E](), in.Buckets, spec)
-	return &SubsetPages[P, K, E]{model.NewParts(s.ListIndexes, s.ListRelations, s.ListChecks, s.ListFootprints).
+	return &SubsetPages[P, K, E]{model.NewParts(s.listIndexes, s.listRelations, s.listChecks, s.listFootprints).
 		WithDocs(parents.Docs(), in.Collection.Docs()).WithKeys(model.KeyedDocs{Collection: in.Collection.Name()}).
-		WithReactions(s.MakeReactions), parents, in.Collection, s}
+		WithReactions(s.makeReactions), parents, in.Collection, s}
 }
 
 // Append returns the change that adds an element to the parent's array and, like
@@ -85,7 +85,7 @@ func New[P, K, E any](
 // Cost: two reads, and two writes of one document each. A full page, a retry or a
 // transaction adds commands.
 func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change {
-	return x.s.AppendElement(parent, element)
+	return x.s.appendElement(parent, element)
 }
 
 // Set returns the change that sets fields of the element with this key, in its page and
@@ -96,7 +96,7 @@ func (x *SubsetPages[P, K, E]) Append(parent K, element E) model.Change {
 // Cost: two reads and one write. A change of the parent's array adds two commands. If
 // fields contains a Spec.By path, the second read reads all pages.
 func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Change {
-	return x.s.SetElement(parent, key, fields)
+	return x.s.setElement(parent, key, fields)
 }
 
 // Remove returns the change that removes the element with this key from its page and from
@@ -105,7 +105,7 @@ func (x *SubsetPages[P, K, E]) Set(parent K, key any, fields bson.D) model.Chang
 // Cost: two reads and one write. An element in the array costs three more commands: two
 // reads of all the parent's pages, and one write.
 func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change {
-	return x.s.RemoveElement(parent, key)
+	return x.s.removeElement(parent, key)
 }
 
 // Refresh returns the change that sets a parent's array from the parent's pages. A
@@ -113,7 +113,7 @@ func (x *SubsetPages[P, K, E]) Remove(parent K, key any) model.Change {
 //
 // Cost: one command reads all pages of the parent. If the array differs, two more
 // commands write the array and read the pages again.
-func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change { return x.s.RefreshParent(parent) }
+func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change { return x.s.refreshParent(parent) }
 
 // Rest returns the pipeline of a parent's pages, newest first, without the elements of
 // the parent's array. Pass the parent as you read it. pageToken is "" for the first call,
@@ -122,6 +122,6 @@ func (x *SubsetPages[P, K, E]) Refresh(parent K) model.Change { return x.s.Refre
 // Cost: one command per batch, served by _id. The server also reads pages whose elements
 // are all in the parent's array. They don't count in n.
 func (x *SubsetPages[P, K, E]) Rest(parent *P, pageToken string, n int64) *model.Aggregate[bucket.Doc[K, E]] {
-	pipeline, err := x.s.FindRest(parent, pageToken, n)
+	pipeline, err := x.s.findRest(parent, pageToken, n)
 	return commands.ServeAggregate(model.AggregateAs[bucket.Doc[K, E]](x.pages, pipeline), model.IDIndex, err)
 }

@@ -34,8 +34,8 @@ func (s *untypedSubset) makeChange(
 	}
 }
 
-// AppendElement adds an element to the newest page, and to the parent's array.
-func (s *untypedSubset) AppendElement(parent, element any) model.Change {
+// appendElement adds an element to the newest page, and to the parent's array.
+func (s *untypedSubset) appendElement(parent, element any) model.Change {
 	id, err := s.docs.RawID("_id", parent)
 	var e bucket.Element
 	if err == nil {
@@ -55,7 +55,7 @@ func (s *untypedSubset) AppendElement(parent, element any) model.Change {
 	decide := func(st state) (model.Plan, error) {
 		p, err := s.in.PlanAppend(e, st.End)
 		if err != nil || p.Applied {
-			return p, err // RefreshParent completes what a crash left
+			return p, err // refreshParent completes what a crash left
 		}
 		p.Steps = append(p.Steps, s.pushElement(id, e))
 		p.Leaves = "an element that is in its page, but not yet in the parent's array; the check finds it"
@@ -89,8 +89,8 @@ func (s *untypedSubset) encodeKey(parent, key any) (id bson.RawValue, e bucket.E
 	return id, e, err
 }
 
-// SetElement changes fields of an element in its page, and then in the parent's array.
-func (s *untypedSubset) SetElement(parent, key any, fields bson.D) model.Change {
+// setElement changes fields of an element in its page, and then in the parent's array.
+func (s *untypedSubset) setElement(parent, key any, fields bson.D) model.Change {
 	id, e, err := s.encodeKey(parent, key)
 	var set bson.D
 	if err == nil {
@@ -186,9 +186,9 @@ func (s *untypedSubset) encodeFields(fields bson.D) (bson.D, error) {
 	return out, nil
 }
 
-// RemoveElement removes an element from its page. If the parent's array has it too, the
+// removeElement removes an element from its page. If the parent's array has it too, the
 // array is filled from the pages.
-func (s *untypedSubset) RemoveElement(parent, key any) model.Change {
+func (s *untypedSubset) removeElement(parent, key any) model.Change {
 	id, e, err := s.encodeKey(parent, key)
 	return s.makeChange(err,
 		func(ctx context.Context, db model.DB) (state, error) { return s.readItem(ctx, db, e) },
@@ -214,8 +214,8 @@ func (s *untypedSubset) deletePages(filter bson.D) model.Write {
 	})
 }
 
-// RefreshParent makes a parent's array from its pages.
-func (s *untypedSubset) RefreshParent(parent any) model.Change {
+// refreshParent makes a parent's array from its pages.
+func (s *untypedSubset) refreshParent(parent any) model.Change {
 	id, err := s.docs.RawID("_id", parent)
 	if err != nil {
 		return commands.RefuseChange(s.docs.Name(), err)

@@ -1,6 +1,6 @@
 // Inside package uniquecount: the
 // distinct members of a group are counted, in total or by day or month. The public type passes
-// the List methods to model.Parts. Stores call MakeReactions.
+// the List methods to model.Parts. Stores call makeReactions.
 //
 // # Stored form
 //
@@ -17,19 +17,19 @@
 //
 // # Protocol
 //
-//  1. VisitMember is an upsert by _id that only inserts. A second visit of the period finds
+//  1. visitMember is an upsert by _id that only inserts. A second visit of the period finds
 //     the document and changes nothing. If two upserts at the same time both insert, one gets
 //     a duplicate key: its Done then finds the other's document.
-//  2. CountGroup counts the documents of a group in a range of periods. If the range has more
+//  2. countGroup counts the documents of a group in a range of periods. If the range has more
 //     than one period, it first groups by member, because a member has a document in each.
-//  3. PlanRollup fills longer periods of another collection by $merge, one aggregation for
+//  3. planRollup fills longer periods of another collection by $merge, one aggregation for
 //     each period. An existing document is kept.
-//  4. ExpirePeriods deletes the periods before a time.
+//  4. expirePeriods deletes the periods before a time.
 //
 // # What a crash leaves
 //
-// VisitMember is one write. A crash in VisitMembers leaves some visits, and one in
-// PlanRollup some periods. Both can run again, because a visit that is stored is never
+// visitMember is one write. A crash in visitMembers leaves some visits, and one in
+// planRollup some periods. Both can run again, because a visit that is stored is never
 // stored twice.
 
 package uniquecount
@@ -85,9 +85,9 @@ func declareCount(docs *core.Docs, group, member reflect.Type, spec Spec) *untyp
 	return u
 }
 
-// ListIndexes returns the index of periods, and the index by which the server deletes old
+// listIndexes returns the index of periods, and the index by which the server deletes old
 // visits.
-func (u *untypedCount) ListIndexes() []model.Index {
+func (u *untypedCount) listIndexes() []model.Index {
 	if u.period == keytext.None {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (u *untypedCount) ListIndexes() []model.Index {
 	return out
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (u *untypedCount) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (u *untypedCount) listFootprints() []model.Footprint {
 	return model.Owns.In(u.docs.Name(), model.Whole)
 }

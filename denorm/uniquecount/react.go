@@ -11,17 +11,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns how a store makes the _id and the period of a new visit. Counts
+// makeReactions returns how a store makes the _id and the period of a new visit. Counts
 // are read from the documents, so a deletion needs no reaction.
-func (u *untypedCount) MakeReactions() []model.Reaction {
+func (u *untypedCount) makeReactions() []model.Reaction {
 	return []model.Reaction{{
 		Collection: u.docs.Name(), Paths: []string{"group", "member", "period", "from"}, Derives: []string{"period"},
-		Amend: u.amendVisit, ID: u.makeID,
+		Amend: u.amendVisit, ID: u.makeStoredID,
 	}}
 }
 
-// makeID returns the _id of a new visit. The caller may have set the same _id.
-func (u *untypedCount) makeID(doc bson.Raw) (bson.RawValue, error) {
+// makeStoredID returns the _id of a new visit. The caller may have set the same _id.
+func (u *untypedCount) makeStoredID(doc bson.Raw) (bson.RawValue, error) {
 	v, err := u.readVisit(doc)
 	given, id := doc.Lookup("_id"), core.MustRawValue(v.id)
 	if text, _ := given.StringValueOK(); err == nil && text != "" && text != v.id {

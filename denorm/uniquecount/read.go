@@ -35,8 +35,8 @@ func (u *untypedCount) isDistinct(first, last string) bool {
 	return u.period == keytext.None || first != "" && first == last
 }
 
-// MatchGroup matches a group's documents in a range of periods.
-func (u *untypedCount) MatchGroup(group any, from, to time.Time) (bson.D, error) {
+// matchGroup matches a group's documents in a range of periods.
+func (u *untypedCount) matchGroup(group any, from, to time.Time) (bson.D, error) {
 	text, ok := keytext.EncodeKey(group)
 	if !ok {
 		return nil, u.docs.Refuse("group", nil, "the group is empty: give the group to count")
@@ -45,9 +45,9 @@ func (u *untypedCount) MatchGroup(group any, from, to time.Time) (bson.D, error)
 	return keytext.MatchPeriods(text, first, last), err
 }
 
-// CountGroup is the pipeline that counts the members of a group.
-func (u *untypedCount) CountGroup(group any, from, to time.Time) (mongo.Pipeline, error) {
-	filter, err := u.MatchGroup(group, from, to)
+// countGroup is the pipeline that counts the members of a group.
+func (u *untypedCount) countGroup(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.matchGroup(group, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -59,9 +59,9 @@ func (u *untypedCount) CountGroup(group any, from, to time.Time) (mongo.Pipeline
 	return append(p, commands.CountDocuments()...), err
 }
 
-// CountPerPeriod is the pipeline that counts the members of a group in each period.
-func (u *untypedCount) CountPerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
-	filter, err := u.MatchGroup(group, from, to)
+// countPerPeriod is the pipeline that counts the members of a group in each period.
+func (u *untypedCount) countPerPeriod(group any, from, to time.Time) (mongo.Pipeline, error) {
+	filter, err := u.matchGroup(group, from, to)
 	if u.period == keytext.None {
 		err = u.docs.Refuse("period", nil, "PerPeriod needs a Period: declare one")
 	}
@@ -82,13 +82,13 @@ func matchPeriods(first, last string) bson.D {
 	return bson.D{{Key: "period", Value: bounds}}
 }
 
-// CountGroups is the pipeline that counts the members of each group, and the index that
+// countGroups is the pipeline that counts the members of each group, and the index that
 // serves it.
-func (u *untypedCount) CountGroups(from, to time.Time) (p mongo.Pipeline, index string, err error) {
+func (u *untypedCount) countGroups(from, to time.Time) (p mongo.Pipeline, index string, err error) {
 	first, last, err := u.formatSpan(from, to)
 	if first != "" || last != "" {
 		p = append(p, mql.Match(matchPeriods(first, last)...))
-		index = u.ListIndexes()[0].Name
+		index = u.listIndexes()[0].Name
 	}
 	if u.isDistinct(first, last) {
 		p = append(p, mql.Group("$group", commands.CountEach()))

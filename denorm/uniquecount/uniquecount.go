@@ -69,10 +69,10 @@ func New[G, M any](docs *model.Collection[Doc[G, M], string], spec Spec) *Unique
 		Parts: model.Parts{}, docs: docs,
 		u: declareCount(docs.Docs(), reflect.TypeFor[G](), reflect.TypeFor[M](), spec),
 	}
-	out.Parts = model.NewParts(out.u.ListIndexes, nil, nil, out.u.ListFootprints).
+	out.Parts = model.NewParts(out.u.listIndexes, nil, nil, out.u.listFootprints).
 		WithDocs(docs.Docs()).WithKeys(model.KeyedDocs{
 		Collection: docs.Name(), Join: func(_, _ bson.Raw) (bson.D, bool) { return nil, true }, // both say the same
-	}).WithReactions(out.u.MakeReactions)
+	}).WithReactions(out.u.makeReactions)
 	return out
 }
 
@@ -81,7 +81,7 @@ func New[G, M any](docs *model.Collection[Doc[G, M], string], spec Spec) *Unique
 // Cost: one command. It writes one document, by _id, at the member's first visit in this
 // period (Spec.Period).
 func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
-	return x.u.VisitMember(group, member, t)
+	return x.u.visitMember(group, member, t)
 }
 
 // VisitAll returns the plan that stores many visits, the results of [UniqueCount.Visit].
@@ -90,7 +90,7 @@ func (x *UniqueCount[G, M]) Visit(group G, member M, t time.Time) model.Write {
 // Cost: one command per 25,000 visits; one document for each new visit. After a crash
 // only some visits are counted: run the plan again.
 func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan {
-	return x.u.VisitMembers(visits)
+	return x.u.visitMembers(visits)
 }
 
 // Seen returns the query that checks if a group saw a member. It checks the period that
@@ -98,7 +98,7 @@ func (x *UniqueCount[G, M]) VisitAll(visits []model.Write) model.Plan {
 //
 // Cost: one command, one document by _id.
 func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[Doc[G, M]] {
-	id, err := x.u.MakeID(group, member, t)
+	id, err := x.u.makeID(group, member, t)
 	return commands.ServeFind(x.docs.ByID(id), model.IDIndex, err)
 }
 
@@ -108,7 +108,7 @@ func (x *UniqueCount[G, M]) Seen(group G, member M, t time.Time) *model.Find[Doc
 //
 // Cost: one command per batch, served by _id.
 func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Doc[G, M]] {
-	filter, err := x.u.MatchGroup(group, start, end)
+	filter, err := x.u.matchGroup(group, start, end)
 	f := x.docs.Find(filter)
 	f.Sort = bson.D{{Key: "_id", Value: 1}}
 	return commands.ServeFind(f, model.IDIndex, err)
@@ -120,7 +120,7 @@ func (x *UniqueCount[G, M]) Visits(group G, start, end time.Time) *model.Find[Do
 //
 // Cost: one command, served by _id; it reads the group's keys of these periods.
 func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregate[denorm.Count] {
-	pipeline, err := x.u.CountGroup(group, start, end)
+	pipeline, err := x.u.countGroup(group, start, end)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Count](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -131,7 +131,7 @@ func (x *UniqueCount[G, M]) Count(group G, start, end time.Time) *model.Aggregat
 //
 // Cost: as [UniqueCount.Count].
 func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggregate[denorm.Counted[string]] {
-	pipeline, err := x.u.CountPerPeriod(group, start, end)
+	pipeline, err := x.u.countPerPeriod(group, start, end)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Counted[string]](x.docs, pipeline), model.IDIndex, err)
 }
 
@@ -142,7 +142,7 @@ func (x *UniqueCount[G, M]) PerPeriod(group G, start, end time.Time) *model.Aggr
 // Cost: one command, served by [UniqueCount].Indexes. The command reads all index keys of
 // these periods, or the whole collection if both times are zero.
 func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[denorm.Counted[G]] {
-	pipeline, index, err := x.u.CountGroups(start, end)
+	pipeline, index, err := x.u.countGroups(start, end)
 	return commands.ServeAggregate(model.AggregateAs[denorm.Counted[G]](x.docs, pipeline), index, err)
 }
 
@@ -157,7 +157,7 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 		return model.RefusedPlan(x.docs.Name(),
 			x.docs.Docs().Refuse("target", nil, "is nil: give a result of uniquecount.New"))
 	}
-	return x.u.PlanRollup(target.u, start, end)
+	return x.u.planRollup(target.u, start, end)
 }
 
 // Expire returns the write that deletes the documents of all periods that are over at the
@@ -165,4 +165,4 @@ func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Ti
 //
 // Cost: one command, served by [UniqueCount].Indexes. After an interruption, counts of
 // these periods can be too low.
-func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.ExpirePeriods(cutoff) }
+func (x *UniqueCount[G, M]) Expire(cutoff time.Time) model.Write { return x.u.expirePeriods(cutoff) }

@@ -64,15 +64,15 @@ func (u *untypedCount) makeVisit(group, member any, at time.Time) (v visit, err 
 	return v, nil
 }
 
-// MakeID returns the _id of a visit.
-func (u *untypedCount) MakeID(group, member any, at time.Time) (string, error) {
+// makeID returns the _id of a visit.
+func (u *untypedCount) makeID(group, member any, at time.Time) (string, error) {
 	v, err := u.makeVisit(group, member, at)
 	return v.id, err
 }
 
-// VisitMember is the upsert of a visit. If two upserts at the same time both find
+// visitMember is the upsert of a visit. If two upserts at the same time both find
 // nothing, one of them meets the other's document: Done says that this is success.
-func (u *untypedCount) VisitMember(group, member any, at time.Time) model.Write {
+func (u *untypedCount) visitMember(group, member any, at time.Time) model.Write {
 	v, err := u.makeVisit(group, member, at)
 	if err != nil {
 		return model.Refused(u.docs.Name(), err)
@@ -83,8 +83,8 @@ func (u *untypedCount) VisitMember(group, member any, at time.Time) model.Write 
 	return w
 }
 
-// VisitMembers joins visits, each once, in the order of their _ids.
-func (u *untypedCount) VisitMembers(visits []model.Write) (p model.Plan) {
+// visitMembers joins visits, each once, in the order of their _ids.
+func (u *untypedCount) visitMembers(visits []model.Write) (p model.Plan) {
 	// A visit's Done is its filter by _id.
 	byID := map[string]model.Write{}
 	for i, w := range visits {
@@ -108,8 +108,8 @@ func (u *untypedCount) VisitMembers(visits []model.Write) (p model.Plan) {
 	return p
 }
 
-// ExpirePeriods is the write that deletes the periods that ended before a time.
-func (u *untypedCount) ExpirePeriods(before time.Time) model.Write {
+// expirePeriods is the write that deletes the periods that ended before a time.
+func (u *untypedCount) expirePeriods(before time.Time) model.Write {
 	text, err := u.formatPeriod("cutoff", before)
 	if u.period == keytext.None {
 		err = u.docs.Refuse("cutoff", before, "Expire needs a Period: declare one")
@@ -118,7 +118,7 @@ func (u *untypedCount) ExpirePeriods(before time.Time) model.Write {
 		return model.Refused(u.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: u.docs.Name(), Index: u.ListIndexes()[0].Name, Final: true,
+		Collection: u.docs.Name(), Index: u.listIndexes()[0].Name, Final: true,
 		Model: &mongo.DeleteManyModel{
 			Filter: bson.D{{Key: "period", Value: bson.D{{Key: "$lt", Value: text}}}},
 		},

@@ -15,8 +15,8 @@ import (
 // maxRollups is the maximum number of periods that a rollup fills.
 const maxRollups = 120
 
-// PlanRollup fills the periods of another collection, which must be longer.
-func (u *untypedCount) PlanRollup(into *untypedCount, from, to time.Time) model.Plan {
+// planRollup fills the periods of another collection, which must be longer.
+func (u *untypedCount) planRollup(into *untypedCount, from, to time.Time) model.Plan {
 	refuse := func(field string, v any, reason string) model.Plan {
 		return model.RefusedPlan(u.docs.Name(), u.docs.Refuse(field, v, reason))
 	}

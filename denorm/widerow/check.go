@@ -15,9 +15,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of half links, old copies, missing documents and full
+// listChecks returns the checks of half links, old copies, missing documents and full
 // pages.
-func (w *untypedRows) ListChecks() []model.Check {
+func (w *untypedRows) listChecks() []model.Check {
 	out := []model.Check{w.checkLinks()}
 	newCheck :=
 		func(side int, problem, rule string, stages mongo.Pipeline, tell func(*model.Finding) error) model.Check {

@@ -1,7 +1,7 @@
 // Inside package widerow: a many-to-many
 // relation, stored as rows of columns for both sides. The public type encodes _ids, makes typed
-// queries of FindNewest, FindOldest, FindLinked and CountColumns, and passes the other
-// methods to model.Parts. Stores call MakeReactions, audits call ListChecks.
+// queries of findNewest, findOldest, findLinked and countColumns, and passes the other
+// methods to model.Parts. Stores call makeReactions, audits call listChecks.
 //
 // # Stored form
 //
@@ -115,7 +115,7 @@ func declareRows(sides [2]sideIndex, ids [2]reflect.Type, most, maxBytes int) *u
 }
 
 // highest is above every column's key, because a key begins with a year of four digits:
-// LinkPair refuses other years.
+// linkPair refuses other years.
 const highest = "~"
 
 // keyTime is the layout of the time at the beginning of a column's key. The text sorts as
@@ -178,9 +178,9 @@ func (p pair) columnKey(side int, at time.Time) string {
 	return keyFrom(at) + "|" + p.texts[1-side]
 }
 
-// ListIndexes returns two indexes for each side's rows: for the column of a pair, and for
+// listIndexes returns two indexes for each side's rows: for the column of a pair, and for
 // pages from the oldest.
-func (w *untypedRows) ListIndexes() (out []model.Index) {
+func (w *untypedRows) listIndexes() (out []model.Index) {
 	for _, s := range w.sides {
 		out = append(out,
 			commands.MakeIndex(s.Rows, "the column of a pair, and the columns that copy a document",
@@ -190,18 +190,18 @@ func (w *untypedRows) ListIndexes() (out []model.Index) {
 	return out
 }
 
-func (w *untypedRows) namePairIndex(side int) string { return w.ListIndexes()[2*side].Name }
+func (w *untypedRows) namePairIndex(side int) string { return w.listIndexes()[2*side].Name }
 
-// ListRelations returns the relation for diagrams, from the left rows.
-func (w *untypedRows) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams, from the left rows.
+func (w *untypedRows) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: w.sides[0].Rows, FromPath: "cols.id", To: w.sides[1].Docs.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.Many, Label: "wide rows",
 	}}
 }
 
-// ListFootprints are the paths that are used.
-func (w *untypedRows) ListFootprints() []model.Footprint {
+// listFootprints are the paths that are used.
+func (w *untypedRows) listFootprints() []model.Footprint {
 	out := slices.Concat(model.Owns.In(w.sides[0].Rows, model.Whole), model.Owns.In(w.sides[1].Rows, model.Whole))
 	for _, s := range w.sides {
 		out = append(out, model.Reads.In(s.Docs.Name(), s.Copies...)...)

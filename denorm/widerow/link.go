@@ -19,9 +19,9 @@ import (
 // finds, and the new column may come later. So the link reads the documents again after
 // it has stored the columns.
 
-// LinkPair returns the change that links two documents at a time. A pair that is linked
+// linkPair returns the change that links two documents at a time. A pair that is linked
 // keeps its time.
-func (w *untypedRows) LinkPair(left, right any, at time.Time, op bson.ObjectID) model.Change {
+func (w *untypedRows) linkPair(left, right any, at time.Time, op bson.ObjectID) model.Change {
 	at = time.UnixMilli(at.UnixMilli()).UTC()
 	o := operation{pair: w.encodePair(left, right), op: op, at: at, links: true}
 	switch year := at.Year(); {

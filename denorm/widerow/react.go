@@ -7,9 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns reactions to changes and deletions of linked documents. A linked
+// makeReactions returns reactions to changes and deletions of linked documents. A linked
 // document can't be deleted.
-func (w *untypedRows) MakeReactions() (out []model.Reaction) {
+func (w *untypedRows) makeReactions() (out []model.Reaction) {
 	for side, s := range w.sides {
 		if len(s.Copies) > 0 {
 			out = append(out, model.Reaction{
@@ -39,7 +39,7 @@ func (w *untypedRows) fetchLinks(side int, e model.StoreWrite) []model.Fetch {
 	}
 	return []model.Fetch{{Query: &model.Query{
 		Collection: w.sides[side].Rows, Projection: bson.D{{Key: "_id", Value: 1}}, Limit: 1,
-		Index: w.ListIndexes()[2*side+1].Name,
+		Index: w.listIndexes()[2*side+1].Name,
 		Filter: bson.D{
 			{Key: "row", Value: mql.Eq(bsonval.Clone(e.Before.Lookup("_id")))},
 			{Key: "cols.0", Value: mql.Exists(true)},

@@ -14,9 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 )
 
-// FindLinked is the query of the left row's page that has the pair, with this column alone.
+// findLinked is the query of the left row's page that has the pair, with this column alone.
 // It reads from the primary, so that it sees the latest link.
-func (w *untypedRows) FindLinked(left, right any) model.Query {
+func (w *untypedRows) findLinked(left, right any) model.Query {
 	q := w.findHolders(0, w.encodePair(left, right))
 	q.Options.ReadPreference = readpref.Primary()
 	return q
@@ -176,9 +176,9 @@ func (w *untypedRows) hideMovedColumns(side int) mongo.Pipeline {
 	}
 }
 
-// FindNewest is the pipeline of a row's columns below a key, newest first. It is served
+// findNewest is the pipeline of a row's columns below a key, newest first. It is served
 // by _id.
-func (w *untypedRows) FindNewest(side int, row any, after string, n int64) model.Aggregation {
+func (w *untypedRows) findNewest(side int, row any, after string, n int64) model.Aggregation {
 	choosePages := func(text string, _ bson.RawValue) mongo.Pipeline {
 		filter, cols := keytext.MatchRange(text+"#", text+"$"), any("$cols")
 		if after != "" {
@@ -191,14 +191,14 @@ func (w *untypedRows) FindNewest(side int, row any, after string, n int64) model
 	return w.paginateColumns(side, row, n, choosePages, model.IDIndex)
 }
 
-// FindOldest is the pipeline of a row's columns above a key, oldest first.
-func (w *untypedRows) FindOldest(side int, row any, after string, n int64) model.Aggregation {
+// findOldest is the pipeline of a row's columns above a key, oldest first.
+func (w *untypedRows) findOldest(side int, row any, after string, n int64) model.Aggregation {
 	return w.paginateColumns(side, row, n, func(_ string, id bson.RawValue) mongo.Pipeline {
 		filter := bson.D{{Key: "row", Value: mql.Eq(id)}, {Key: "hi", Value: bson.D{{Key: "$gt", Value: after}}}}
 		return slices.Concat(mongo.Pipeline{
 			mql.Match(filter...), mql.Sort(mql.E("hi", 1), mql.E("low", 1)),
 		}, w.hideMovedColumns(side), mongo.Pipeline{mql.Project(mql.E("cols", filterByKey("$gt", after)))})
-	}, w.ListIndexes()[2*side+1].Name)
+	}, w.listIndexes()[2*side+1].Name)
 }
 
 // filterColumns returns the columns for which a condition on $$c is true.
@@ -239,8 +239,8 @@ func (w *untypedRows) paginateColumns(
 	return a
 }
 
-// CountColumns is the pipeline that counts the columns of a row, and its pages.
-func (w *untypedRows) CountColumns(side int, row any) model.Aggregation {
+// countColumns is the pipeline that counts the columns of a row, and its pages.
+func (w *untypedRows) countColumns(side int, row any) model.Aggregation {
 	a := w.paginateColumns(side, row, 0, func(text string, _ bson.RawValue) mongo.Pipeline {
 		n := mql.E("columns", mql.Op("$sum", mql.Op("$toLong", "$n")))
 		return mongo.Pipeline{

@@ -91,11 +91,11 @@ func New[L, LK, R, RK any](
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies},
 		{Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
-	return &WideRow[L, LK, R, RK]{model.NewParts(w.ListIndexes, w.ListRelations, w.ListChecks, w.ListFootprints).
+	return &WideRow[L, LK, R, RK]{model.NewParts(w.listIndexes, w.listRelations, w.listChecks, w.listFootprints).
 		WithDocs(left.Docs(), right.Docs()).WithKeys(
 		model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
 		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
-		WithReactions(w.MakeReactions), w}
+		WithReactions(w.makeReactions), w}
 }
 
 // Link returns the change that links two stored documents, with the time t, and copies their
@@ -110,7 +110,7 @@ func New[L, LK, R, RK any](
 // Cost: eight commands, two documents. If a [Page] is full, four more commands write
 // three more documents. If the documents are linked: two commands.
 func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.ObjectID) model.Change {
-	return x.w.LinkPair(left, right, t, token)
+	return x.w.linkPair(left, right, t, token)
 }
 
 // Unlink returns the change that removes a link from both documents' rows. If the
@@ -118,7 +118,7 @@ func (x *WideRow[L, LK, R, RK]) Link(left LK, right RK, t time.Time, token bson.
 //
 // Cost: four commands, two documents.
 func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change {
-	return x.w.UnlinkPair(left, right)
+	return x.w.unlinkPair(left, right)
 }
 
 // Linked returns the query that finds whether left is linked to right. The result is a
@@ -127,7 +127,7 @@ func (x *WideRow[L, LK, R, RK]) Unlink(left LK, right RK) model.Change {
 //
 // Cost: one command, served by [WideRow].Indexes.
 func (x *WideRow[L, LK, R, RK]) Linked(left LK, right RK) *model.Find[Page[RK]] {
-	return &model.Find[Page[RK]]{Query: x.w.FindLinked(left, right)}
+	return &model.Find[Page[RK]]{Query: x.w.findLinked(left, right)}
 }
 
 // A Page is one of the documents that store a row of a [WideRow]. Each column is a
@@ -162,7 +162,7 @@ type Side[K, O any] struct {
 //
 // Cost: one command per batch, served by _id.
 func (s Side[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[Column[O]] {
-	return &model.Aggregate[Column[O]]{Aggregation: s.w.FindNewest(s.side, id, pageToken, n)}
+	return &model.Aggregate[Column[O]]{Aggregation: s.w.findNewest(s.side, id, pageToken, n)}
 }
 
 // Oldest returns the pipeline of a document's n oldest links ([Column]), oldest first.
@@ -171,7 +171,7 @@ func (s Side[K, O]) Newest(id K, pageToken string, n int64) *model.Aggregate[Col
 //
 // Cost: one command per batch, served by [WideRow].Indexes.
 func (s Side[K, O]) Oldest(id K, pageToken string, n int64) *model.Aggregate[Column[O]] {
-	return &model.Aggregate[Column[O]]{Aggregation: s.w.FindOldest(s.side, id, pageToken, n)}
+	return &model.Aggregate[Column[O]]{Aggregation: s.w.findOldest(s.side, id, pageToken, n)}
 }
 
 // ColumnsFrom returns a value for the parameter pageToken. With this value,
@@ -190,5 +190,5 @@ type Count struct {
 //
 // Cost: one command, served by _id. It reads every Page of the row.
 func (s Side[K, O]) Count(id K) *model.Aggregate[Count] {
-	return &model.Aggregate[Count]{Aggregation: s.w.CountColumns(s.side, id)}
+	return &model.Aggregate[Count]{Aggregation: s.w.countColumns(s.side, id)}
 }

@@ -68,8 +68,8 @@ func (w *untypedRows) copyFields(side int, doc bson.Raw) (bson.Raw, error) {
 	return raw, nil
 }
 
-// UnlinkPair returns the change that removes both columns of a pair.
-func (w *untypedRows) UnlinkPair(left, right any) model.Change {
+// unlinkPair returns the change that removes both columns of a pair.
+func (w *untypedRows) unlinkPair(left, right any) model.Change {
 	return w.runOperation(operation{
 		pair:  w.encodePair(left, right),
 		since: func(state) (time.Time, bool, bool) { return time.Time{}, false, true },

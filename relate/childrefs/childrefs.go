@@ -44,8 +44,8 @@ func New[P, PK, C, CK any](
 	children.Docs().MustField("_id")
 	r := &ChildRefs[P, PK, C, CK]{parents: parents, children: children, ids: core.NewReader[CK](parents.Docs(), path)}
 	r.in = declareChildRefs(parents.Docs(), path, r.ids.Field(), children.Docs())
-	r.inside = core.NewInner(r.in.MakeReference())
-	r.Parts = model.NewParts(r.in.ListIndexes, r.in.ListRelations, nil, r.in.ListFootprints).
+	r.inside = core.NewInner(r.in.makeReference())
+	r.Parts = model.NewParts(r.in.listIndexes, r.in.listRelations, nil, r.in.listFootprints).
 		WithDocs(parents.Docs(), children.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return r
 }
@@ -58,7 +58,7 @@ func New[P, PK, C, CK any](
 // Cost: one command, one document, by _id. For a list of documents that contains the id,
 // one read follows.
 func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
-	return r.in.AddIDs(parent, core.Anys(children))
+	return r.in.addIDs(parent, core.Anys(children))
 }
 
 // AddElement returns the write that appends a document with an id, such as {stockId,
@@ -68,7 +68,7 @@ func (r *ChildRefs[P, PK, C, CK]) Add(parent PK, children ...CK) model.Write {
 //
 // Cost: as [ChildRefs.Add]. If the list contains the id, one read follows.
 func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write {
-	return r.in.AddElement(parent, element, new(CK))
+	return r.in.addElement(parent, element, new(CK))
 }
 
 // InsertAt returns the write that inserts an id at a position of a parent's list.
@@ -77,7 +77,7 @@ func (r *ChildRefs[P, PK, C, CK]) AddElement(parent PK, element any) model.Write
 //
 // Cost: as [ChildRefs.AddElement].
 func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) model.Write {
-	return r.in.InsertID(parent, position, child)
+	return r.in.insertID(parent, position, child)
 }
 
 // Remove returns the write that removes every occurrence of the ids from a parent's list.
@@ -85,7 +85,7 @@ func (r *ChildRefs[P, PK, C, CK]) InsertAt(parent PK, position int, child CK) mo
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write {
-	return r.in.RemoveIDs(parent, core.Anys(children))
+	return r.in.removeIDs(parent, core.Anys(children))
 }
 
 // RemoveEverywhere returns the write that removes an id from every parent's list. It is
@@ -93,7 +93,7 @@ func (r *ChildRefs[P, PK, C, CK]) Remove(parent PK, children ...CK) model.Write 
 //
 // Cost: one command, which finds parents by [ChildRefs].Indexes and writes each.
 func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
-	return r.in.RemoveFromAll(child)
+	return r.in.removeFromAll(child)
 }
 
 // Reorder returns the write that replaces a parent's list of ids. Pass the list that you
@@ -103,5 +103,5 @@ func (r *ChildRefs[P, PK, C, CK]) RemoveEverywhere(child CK) model.Write {
 //
 // Cost: as [ChildRefs.Add].
 func (r *ChildRefs[P, PK, C, CK]) Reorder(parent PK, oldOrder, becomes []CK) model.Write {
-	return r.in.ReorderIDs(parent, core.Anys(oldOrder), core.Anys(becomes))
+	return r.in.reorderIDs(parent, core.Anys(oldOrder), core.Anys(becomes))
 }

@@ -32,7 +32,7 @@ func (r *ChildRefs[P, PK, C, CK]) Children(parent *P) *model.Find[C] {
 //
 // Cost: one command. The server looks up each child by _id.
 func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
-	stages, err := r.in.FindChildren(parent)
+	stages, err := r.in.findChildren(parent)
 	a := model.AggregateAs[C](r.children.Unchecked(), stages)
 	a.Collection = r.parents.Name()
 	commands.ServeAggregate(a, model.IDIndex, err)
@@ -45,6 +45,6 @@ func (r *ChildRefs[P, PK, C, CK]) ChildrenOf(parent PK) *model.Aggregate[C] {
 func (r *ChildRefs[P, PK, C, CK]) ParentsOf(child CK) *model.Find[P] {
 	id, err := r.in.IDs.Encode(child)
 	f := r.parents.Find(stmt.MatchValue(r.in.Path, id))
-	commands.ServeFind(f, r.in.MakeIndex().Name, err)
+	commands.ServeFind(f, r.in.makeIndex().Name, err)
 	return f
 }

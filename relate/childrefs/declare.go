@@ -12,15 +12,15 @@
 //
 // Each write changes one parent, and says in its filter what must hold:
 //
-//  1. AddIDs of ids uses $addToSet. AddElement and InsertID push an element if no element has
+//  1. addIDs of ids uses $addToSet. AddElement and insertID push an element if no element has
 //     the id; if the id is there, the write counts as applied.
-//  2. RemoveIDs pulls. It matches whether the ids are there or not.
-//  3. ReorderIDs replaces the whole list if it is as the caller read it.
-//  4. RemoveFromAll is one update of all parents that list a child, found by the index.
+//  2. removeIDs pulls. It matches whether the ids are there or not.
+//  3. reorderIDs replaces the whole list if it is as the caller read it.
+//  4. removeFromAll is one update of all parents that list a child, found by the index.
 //
 // # What a crash leaves
 //
-// Writes of one parent are atomic. RemoveFromAll can be cut: run it again. An id without
+// Writes of one parent are atomic. removeFromAll can be cut: run it again. An id without
 // a document can stay in a list: dangling.Dangling finds it.
 
 package childrefs
@@ -65,28 +65,28 @@ func declareChildRefs(parents *core.Docs, path string, ids core.Field, children 
 	return r
 }
 
-// MakeReference returns the reference, for other techniques.
-func (r *untypedChildRefs) MakeReference() idref.Ref {
+// makeReference returns the reference, for other techniques.
+func (r *untypedChildRefs) makeReference() idref.Ref {
 	return idref.Ref{From: r.Parents.Name(), Path: r.Path, To: r.Children, List: r.list, Key: r.key}
 }
 
-// MakeIndex returns the index that finds the parents of a child.
-func (r *untypedChildRefs) MakeIndex() model.Index {
+// makeIndex returns the index that finds the parents of a child.
+func (r *untypedChildRefs) makeIndex() model.Index {
 	return commands.MakeIndex(r.Parents.Name(), stmt.DescribeListIndex(r.Parents.Name(), r.Children), mql.E(r.Path, 1))
 }
 
-// ListIndexes returns the one index.
-func (r *untypedChildRefs) ListIndexes() []model.Index { return []model.Index{r.MakeIndex()} }
+// listIndexes returns the one index.
+func (r *untypedChildRefs) listIndexes() []model.Index { return []model.Index{r.makeIndex()} }
 
-// ListRelations returns the relation for diagrams.
-func (r *untypedChildRefs) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (r *untypedChildRefs) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: r.Parents.Name(), FromPath: r.Path, To: r.Children, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.Many, Label: "child references",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (r *untypedChildRefs) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (r *untypedChildRefs) listFootprints() []model.Footprint {
 	return model.Writes.In(r.Parents.Name(), r.list)
 }

@@ -9,9 +9,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// FindChildren is the pipeline of the children that a parent lists, in the order of the
+// findChildren is the pipeline of the children that a parent lists, in the order of the
 // list. $lookup doesn't keep the order, so each element carries its index until the sort.
-func (r *untypedChildRefs) FindChildren(parent any) (mongo.Pipeline, error) {
+func (r *untypedChildRefs) findChildren(parent any) (mongo.Pipeline, error) {
 	id, err := r.Parents.EncodeID("_id", parent)
 	return stmt.BeginWithMatch(commands.MatchID(id),
 		mql.Project(mql.E("_id", 0), mql.E("ref", "$"+r.list)),

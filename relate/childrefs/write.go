@@ -17,10 +17,10 @@ func (r *untypedChildRefs) refuseWrite(err error) model.Write {
 	return model.Refused(r.Parents.Name(), err)
 }
 
-// AddIDs is the write that adds ids at the end of a list, except those that it has.
+// addIDs is the write that adds ids at the end of a list, except those that it has.
 // Elements that are documents have no $addToSet by key, so only one id can be added by a
 // write.
-func (r *untypedChildRefs) AddIDs(parent any, children []any) model.Write {
+func (r *untypedChildRefs) addIDs(parent any, children []any) model.Write {
 	ids, err := r.IDs.EncodeSome(children)
 	switch {
 	case err != nil:
@@ -43,9 +43,9 @@ func (r *untypedChildRefs) AddIDs(parent any, children []any) model.Write {
 	return stmt.GuardedEdit{Update: stmt.ApplyOperator("$addToSet", r.list, value)}.MakeWrite(r.Parents, parent, nil)
 }
 
-// AddElement is the write that adds an element with its id. It decodes the id into id, a
+// addElement is the write that adds an element with its id. It decodes the id into id, a
 // pointer to an id of the children, so that the caller can check it.
-func (r *untypedChildRefs) AddElement(parent, element, id any) model.Write {
+func (r *untypedChildRefs) addElement(parent, element, id any) model.Write {
 	doc, err := r.encodeElement(element)
 	if err != nil {
 		return r.refuseWrite(err)
@@ -75,8 +75,8 @@ func (r *untypedChildRefs) encodeElement(v any) (bson.Raw, error) {
 	return part.Value, err
 }
 
-// InsertID is the write that adds an id at an index.
-func (r *untypedChildRefs) InsertID(parent any, position int, child any) model.Write {
+// insertID is the write that adds an id at an index.
+func (r *untypedChildRefs) insertID(parent any, position int, child any) model.Write {
 	id, err := r.IDs.Encode(child)
 	element := id
 	if r.key != "" {
@@ -99,28 +99,28 @@ func (r *untypedChildRefs) pushElement(id, element any) stmt.GuardedEdit {
 	}
 }
 
-// RemoveIDs is the write that removes ids from a list.
-func (r *untypedChildRefs) RemoveIDs(parent any, children []any) model.Write {
+// removeIDs is the write that removes ids from a list.
+func (r *untypedChildRefs) removeIDs(parent any, children []any) model.Write {
 	ids, err := r.IDs.EncodeSome(children)
 	return stmt.GuardedEdit{Update: stmt.PullIDs(r.list, r.key, ids)}.MakeWrite(r.Parents, parent, err)
 }
 
-// RemoveFromAll is the write that removes a child from the lists of all parents.
-func (r *untypedChildRefs) RemoveFromAll(child any) model.Write {
+// removeFromAll is the write that removes a child from the lists of all parents.
+func (r *untypedChildRefs) removeFromAll(child any) model.Write {
 	id, err := r.IDs.Encode(child)
 	if err != nil {
 		return r.refuseWrite(err)
 	}
 	return model.Write{
-		Collection: r.Parents.Name(), Index: r.MakeIndex().Name,
+		Collection: r.Parents.Name(), Index: r.makeIndex().Name,
 		Model: &mongo.UpdateManyModel{
 			Filter: stmt.MatchValue(r.Path, id), Update: stmt.PullIDs(r.list, r.key, bson.A{id}),
 		},
 	}
 }
 
-// ReorderIDs is the write that replaces a list that the caller has read.
-func (r *untypedChildRefs) ReorderIDs(parent any, was, becomes []any) model.Write {
+// reorderIDs is the write that replaces a list that the caller has read.
+func (r *untypedChildRefs) reorderIDs(parent any, was, becomes []any) model.Write {
 	if r.key != "" {
 		return r.refuseWrite(
 			r.Parents.Refuse(r.Path, nil, "holds documents, not bare ids: reorder them with $push, $each and $sort"),

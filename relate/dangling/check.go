@@ -58,10 +58,10 @@ type untypedDangling struct {
 	None bson.A
 }
 
-// CompleteDeclaration panics unless references can be repaired as declared. list says
+// completeDeclaration panics unless references can be repaired as declared. list says
 // which part of the path is the list, if the Go type doesn't. id is the type of the
 // targets' ids.
-func (d *untypedDangling) CompleteDeclaration(targets *core.Docs, list string, by any, id reflect.Type) {
+func (d *untypedDangling) completeDeclaration(targets *core.Docs, list string, by any, id reflect.Type) {
 	place := core.Place("dangling.New of " + d.Docs.Name() + "." + d.Ref.Path)
 	if problem, remedy := d.Ref.CheckRef(); d.Ref.Deep {
 		place.Fail(problem, remedy)
@@ -106,9 +106,9 @@ func (d *untypedDangling) findDangling() mongo.Pipeline {
 	}
 }
 
-// FindMissing is the pipeline of the missing ids, with the number of documents that refer
+// findMissing is the pipeline of the missing ids, with the number of documents that refer
 // to each. It groups before it looks up: each id is looked up once.
-func (d *untypedDangling) FindMissing(filter bson.D) mongo.Pipeline {
+func (d *untypedDangling) findMissing(filter bson.D) mongo.Pipeline {
 	return stmt.BeginWithMatch(filter,
 		mql.Project(mql.E("_id", 0), mql.E("ids", mql.Op("$setUnion", bson.A{stmt.ListIDs("$" + d.Ref.Path)}))),
 		mql.Unwind("$ids"),
@@ -134,8 +134,8 @@ func (r row) describeFinding(f *model.Finding) {
 	f.ID, f.Problem = r.Doc, r.Path+" → "+model.Shell(r.ID)+", which doesn't exist"
 }
 
-// ListChecks returns the one check of the references.
-func (d *untypedDangling) ListChecks() []model.Check {
+// listChecks returns the one check of the references.
+func (d *untypedDangling) listChecks() []model.Check {
 	from := d.Docs.Name() + "." + d.Ref.Path
 	c := model.Check{
 		Name: from + ": ids without a document in " + d.Ref.To, Collection: d.Docs.Name(), Age: time.Minute,
@@ -199,13 +199,13 @@ func (d *untypedDangling) mendDocument(id bson.RawValue, ids bson.A) model.Write
 	return w
 }
 
-// ListRelations returns the relation for diagrams.
-func (d *untypedDangling) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (d *untypedDangling) listRelations() []model.Relation {
 	return []model.Relation{d.Ref.MakeRelation("weak link")}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (d *untypedDangling) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (d *untypedDangling) listFootprints() []model.Footprint {
 	name := d.Docs.Name()
 	switch {
 	case d.Deletes:

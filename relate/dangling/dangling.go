@@ -85,9 +85,9 @@ func New[D, DK, T, TK any](
 			Fail("the RepairPolicy isn't one of the package's constants", "use a constant of type RepairPolicy")
 	}
 	in.Ref = idref.NewRef(docs.Name(), core.NewReader[TK](docs.Docs(), path).Field(), targets.Name())
-	in.CompleteDeclaration(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
+	in.completeDeclaration(targets.Docs(), spec.List, spec.ReplaceBy, reflect.TypeFor[TK]())
 	out := &Dangling[D, DK, T, TK]{inside: core.NewInner(in.Ref), docs: docs, in: in}
-	out.Parts = model.NewParts(out.indexes, out.in.ListRelations, out.in.ListChecks, out.in.ListFootprints).
+	out.Parts = model.NewParts(out.indexes, out.in.listRelations, out.in.listChecks, out.in.listFootprints).
 		WithDocs(docs.Docs(), targets.Docs()).WithReactions(func() []model.Reaction { return nil })
 	return out
 }
@@ -98,7 +98,7 @@ func New[D, DK, T, TK any](
 // Cost: one command that reads these documents and looks up each id once. Many millions
 // of ids need ReadOptions.AllowDiskUse.
 func (d *Dangling[D, DK, T, TK]) Missing(filter bson.D) *model.Aggregate[relate.Count[bson.RawValue]] {
-	return model.AggregateAs[relate.Count[bson.RawValue]](d.docs, d.in.FindMissing(filter))
+	return model.AggregateAs[relate.Count[bson.RawValue]](d.docs, d.in.findMissing(filter))
 }
 
 func (d *Dangling[D, DK, T, TK]) indexes() []model.Index { return []model.Index{d.in.Ref.MakeIndex()} }

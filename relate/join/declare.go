@@ -13,9 +13,9 @@
 // A join has two ways, with the same result: the children of each parent in the order of
 // its ids, or sorted, and the ids without a document.
 //
-//  1. By the server: MakeStages is one aggregation of the parents with $lookup.
-//  2. In the application: Each reads a batch of parents, and Load collects their ids. CutChunks
-//     cuts the ids, and FetchChunks fetches each chunk by a query of its own, several at a time
+//  1. By the server: makeStages is one aggregation of the parents with $lookup.
+//  2. In the application: Each reads a batch of parents, and Load collects their ids. cutChunks
+//     cuts the ids, and fetchChunks fetches each chunk by a query of its own, several at a time
 //     outside sessions. Then assemble gives each parent its children.
 //
 // Joins only read: a crash leaves nothing. Without a transaction, a child can be deleted
@@ -51,8 +51,8 @@ type untypedJoin struct {
 	Batch, Parallel      int
 }
 
-// CompleteDeclaration checks the numbers and the sort, and fills in defaults.
-func (j *untypedJoin) CompleteDeclaration(parents string, children *core.Docs) {
+// completeDeclaration checks the numbers and the sort, and fills in defaults.
+func (j *untypedJoin) completeDeclaration(parents string, children *core.Docs) {
 	place := core.Place("join.New of " + parents)
 	j.Filter, j.Sort = slices.Clone(j.Filter), slices.Clone(j.Sort)
 	j.checkNumbers(place)

@@ -20,7 +20,7 @@ type child[C any] struct {
 func (j *Join[P, PK, C, CK]) fetch(ctx context.Context, db model.DB, ids []CK) (map[CK]*child[C], error) {
 	chunks := j.chunks(ids)
 	blocks := make([]block[C, CK], len(chunks))
-	err := j.in.FetchChunks(ctx, len(chunks), func(ctx context.Context, i int) (err error) {
+	err := j.in.fetchChunks(ctx, len(chunks), func(ctx context.Context, i int) (err error) {
 		blocks[i], err = j.fetchChunk(ctx, db, chunks[i])
 		return err
 	})
@@ -92,7 +92,7 @@ func (j *Join[P, PK, C, CK]) sortable(raw bson.Raw) (c child[C], id CK, err erro
 	if id, err = j.children.ID(&c.doc); err != nil {
 		return c, id, err
 	}
-	c.keys, err = j.in.ReadSortKeys(raw)
+	c.keys, err = j.in.readSortKeys(raw)
 	return c, id, err
 }
 
@@ -137,7 +137,7 @@ func (j *Join[P, PK, C, CK]) key(id CK) CK {
 func (j *Join[P, PK, C, CK]) chunks(ids []CK) [][]CK {
 	var out [][]CK
 	start := 0
-	for _, end := range j.in.CutChunks(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
+	for _, end := range j.in.cutChunks(len(ids), func(i int) int { return sizeOf(&ids[i]) }) {
 		out = append(out, ids[start:end])
 		start = end
 	}

@@ -73,7 +73,7 @@ func New[P, PK, C any, CK comparable](
 		IDs: j.ids.Field(), Children: children.Name(), Filter: spec.Filter, Sort: spec.Sort, Limit: spec.Limit,
 		ChunkIDs: spec.ChunkIDs, ChunkBytes: spec.ChunkBytes, Batch: spec.Batch, Parallel: spec.Parallel,
 	}
-	j.in.CompleteDeclaration(parents.Name(), children.Docs())
+	j.in.completeDeclaration(parents.Name(), children.Docs())
 	j.inside = core.NewInner(idref.NewRef(parents.Name(), j.ids.Field(), children.Name()))
 	return j
 }

@@ -131,7 +131,7 @@ func (j *Join[P, PK, C, CK]) Pipeline(filter bson.D) *model.Aggregate[Joined[P, 
 	if j.spec.Fields {
 		fields = model.Project[C](j.children.Find(nil)).Projection
 	}
-	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.MakeStages(filter, fields))
+	a := model.AggregateAs[Joined[P, C, CK]](j.parents, j.in.makeStages(filter, fields))
 	a.Options = j.spec.Options
 	if j.spec.Strict && a.Err == nil {
 		a.Err = j.parents.Docs().Refuse("Strict", nil, "a pipeline can't fail for missing ids: read Missing, or use "+

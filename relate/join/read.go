@@ -11,10 +11,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MakeStages is the join by the server, of the parents that match a filter. fields is the
+// makeStages is the join by the server, of the parents that match a filter. fields is the
 // projection of the children; nil means whole documents. With a filter of the children, a
 // second $lookup finds out which ids exist: a child that the filter hides isn't missing.
-func (j *untypedJoin) MakeStages(filter, fields bson.D) mongo.Pipeline {
+func (j *untypedJoin) makeStages(filter, fields bson.D) mongo.Pipeline {
 	ids := stmt.ListIDs("$parent." + j.IDs.Path)
 	if !j.IDs.Untyped && j.IDs.Arrays > 0 {
 		ids = mql.IfNull("$parent."+j.IDs.Path, bson.A{})
@@ -60,8 +60,8 @@ func checkContext(ctx context.Context, turn int) error {
 	return ctx.Err()
 }
 
-// ReadSortKeys returns a document's values by which children are sorted.
-func (j *untypedJoin) ReadSortKeys(doc bson.Raw) (bson.A, error) {
+// readSortKeys returns a document's values by which children are sorted.
+func (j *untypedJoin) readSortKeys(doc bson.Raw) (bson.A, error) {
 	full, err := bsonval.Decode(doc)
 	if err != nil {
 		return nil, err
@@ -69,10 +69,10 @@ func (j *untypedJoin) ReadSortKeys(doc bson.Raw) (bson.A, error) {
 	return j.Order.Key(full), nil
 }
 
-// FetchChunks calls fetch for n chunks, several at a time if the declaration says so. A
+// fetchChunks calls fetch for n chunks, several at a time if the declaration says so. A
 // session forbids it: it must not be used by two goroutines. The first error cancels the
 // others.
-func (j *untypedJoin) FetchChunks(ctx context.Context, n int, fetch func(ctx context.Context, i int) error) error {
+func (j *untypedJoin) fetchChunks(ctx context.Context, n int, fetch func(ctx context.Context, i int) error) error {
 	parallel := min(j.Parallel, n)
 	if mongo.SessionFromContext(ctx) != nil {
 		parallel = 1
@@ -106,10 +106,10 @@ func (j *untypedJoin) FetchChunks(ctx context.Context, n int, fetch func(ctx con
 	return context.Cause(ctx)
 }
 
-// CutChunks returns the ends of the chunks into which n ids are cut: a chunk ends where the
+// cutChunks returns the ends of the chunks into which n ids are cut: a chunk ends where the
 // next id would exceed ChunkIDs or ChunkBytes. An id that alone is larger is a chunk. size
 // returns the bytes of an id.
-func (j *untypedJoin) CutChunks(n int, size func(i int) int) (ends []int) {
+func (j *untypedJoin) cutChunks(n int, size func(i int) int) (ends []int) {
 	start, bytes := 0, 0
 	for i := range n {
 		s := size(i)

@@ -17,11 +17,11 @@
 //     time conflicts. A missing one is a ReferenceError.
 //  3. In a store, the deletion of a document deletes its links, unless another rule forbids the
 //     deletion. Too many links for an action need Store.DeleteJob.
-//  4. DeleteLinks is one deleteMany of the links of a document.
+//  4. deleteLinks is one deleteMany of the links of a document.
 //
 // # What a crash leaves
 //
-// One link is one atomic write. DeleteLinks can be cut: run it again. Without stores,
+// One link is one atomic write. deleteLinks can be cut: run it again. Without stores,
 // links to documents that don't exist can stay: dangling.Dangling finds them.
 
 package joincollection
@@ -83,23 +83,23 @@ func declareRelation(
 	}
 }
 
-// ListIndexes returns the unique index of the pair, and an index per side.
-func (j *untypedRelation) ListIndexes() []model.Index {
+// listIndexes returns the unique index of the pair, and an index per side.
+func (j *untypedRelation) listIndexes() []model.Index {
 	unique := commands.MakeIndex(
 		j.Links.Name(), "one link per pair; the link of a pair", mql.E(j.Left.Path, 1), mql.E(j.Right.Path, 1),
 	)
 	unique.Unique = true
-	left, right := j.ChooseSide(true), j.ChooseSide(false)
-	return []model.Index{unique, left.MakeIndex(), right.MakeIndex()}
+	left, right := j.chooseSide(true), j.chooseSide(false)
+	return []model.Index{unique, left.makeIndex(), right.makeIndex()}
 }
 
-// NamePairIndex names the unique index, by which a duplicate key is recognised.
-func (j *untypedRelation) NamePairIndex() string {
+// namePairIndex names the unique index, by which a duplicate key is recognised.
+func (j *untypedRelation) namePairIndex() string {
 	return model.NewIndex("", bson.D{{Key: j.Left.Path, Value: 1}, {Key: j.Right.Path, Value: 1}}).Name
 }
 
-// ListRelations returns the relations for diagrams.
-func (j *untypedRelation) ListRelations() []model.Relation {
+// listRelations returns the relations for diagrams.
+func (j *untypedRelation) listRelations() []model.Relation {
 	end := func(path, to string) model.Relation {
 		return model.Relation{
 			From: j.Links.Name(), FromPath: path, To: to, ToPath: "_id",
@@ -109,8 +109,8 @@ func (j *untypedRelation) ListRelations() []model.Relation {
 	return []model.Relation{end(j.Left.Path, j.lefts), end(j.Right.Path, j.rights)}
 }
 
-// ChooseSide returns the left or the right side.
-func (j *untypedRelation) ChooseSide(left bool) untypedSide {
+// chooseSide returns the left or the right side.
+func (j *untypedRelation) chooseSide(left bool) untypedSide {
 	if left {
 		return untypedSide{
 			untypedRelation: j, IDs: j.Left, path: j.Left.Path, docs: j.lefts, other: j.Right.Path, others: j.rights,
@@ -129,21 +129,21 @@ type untypedSide struct {
 	other, others string // the same of the other side
 }
 
-// MakeIndex returns the index that finds the links of a document.
-func (s *untypedSide) MakeIndex() model.Index {
+// makeIndex returns the index that finds the links of a document.
+func (s *untypedSide) makeIndex() model.Index {
 	return commands.MakeLookupIndex(
 		s.Links.Name(), "the "+s.Links.Name()+" of a document of "+s.docs+", newest first",
 		append(bson.D{{Key: s.path, Value: 1}}, s.order...)...,
 	)
 }
 
-// Reference returns the reference from the links to the side's documents.
-func (s *untypedSide) Reference() idref.Ref {
+// reference returns the reference from the links to the side's documents.
+func (s *untypedSide) reference() idref.Ref {
 	return idref.Ref{From: s.Links.Name(), Path: s.path, To: s.docs}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (j *untypedRelation) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (j *untypedRelation) listFootprints() []model.Footprint {
 	links := j.Links.Name()
 	return append(
 		model.Writes.In(links, model.Whole), model.Reads.In(links, j.Left.Path, j.Right.Path, j.order[0].Key)...,

@@ -61,31 +61,31 @@ func New[L, LK, A, AK, B, BK any](
 	left, right := core.NewReader[AK](links.Docs(), leftPath).Field(),
 		core.NewReader[BK](links.Docs(), rightPath).Field()
 	j.in = declareRelation(links.Docs(), left, lefts.Docs(), right, rights.Docs(), spec.By)
-	j.Parts = model.NewParts(j.in.ListIndexes, j.in.ListRelations, j.checks, j.in.ListFootprints).
-		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.MakeReactions)
+	j.Parts = model.NewParts(j.in.listIndexes, j.in.listRelations, j.checks, j.in.listFootprints).
+		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.makeReactions)
 	return j
 }
 
 // Left returns the [Side] of the collection on the left. Its methods take the id of
 // a document in that collection. ondelete.Spec also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() Side[L, LK, A, AK, B] {
-	return newSide[L, LK, A, AK, B](j.links, j.in.ChooseSide(true))
+	return newSide[L, LK, A, AK, B](j.links, j.in.chooseSide(true))
 }
 
 // Right returns the [Side] of the collection on the right. Its methods take the id
 // of a document in that collection. ondelete.Spec also accepts the side.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() Side[L, LK, B, BK, A] {
-	return newSide[L, LK, B, BK, A](j.links, j.in.ChooseSide(false))
+	return newSide[L, LK, B, BK, A](j.links, j.in.chooseSide(false))
 }
 
 // Pair returns the query of the link between two documents.
 //
 // Cost: one command, one document, served by the unique index on the pair.
 func (j *JoinCollection[L, LK, A, AK, B, BK]) Pair(left AK, right BK) *model.Find[L] {
-	pair, err := j.in.MatchPair(left, right)
+	pair, err := j.in.matchPair(left, right)
 	f := j.links.Find(pair)
 	f.Limit = 1
-	commands.ServeFind(f, j.in.NamePairIndex(), err)
+	commands.ServeFind(f, j.in.namePairIndex(), err)
 	return f
 }
 

@@ -7,15 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeReactions returns what a store does with links: the documents that a link names exist,
+// makeReactions returns what a store does with links: the documents that a link names exist,
 // and the links of a deleted document are deleted.
-func (j *untypedRelation) MakeReactions() []model.Reaction {
+func (j *untypedRelation) makeReactions() []model.Reaction {
 	out := []model.Reaction{{
 		Collection: j.Links.Name(), On: model.OnInsert | model.OnUpdate, Paths: []string{j.Left.Path, j.Right.Path},
 		Fetch: j.fetchEnds,
 	}}
 	for _, left := range []bool{true, false} {
-		s := j.ChooseSide(left)
+		s := j.chooseSide(left)
 		out = append(
 			out, model.Reaction{Collection: s.docs, On: model.OnDelete, Fetch: s.fetchLinks, React: s.dropLinks},
 		)
@@ -30,7 +30,7 @@ func (j *untypedRelation) fetchEnds(w model.StoreWrite) (out []model.Fetch, err 
 		return nil, nil
 	}
 	for _, left := range []bool{true, false} {
-		s := j.ChooseSide(left)
+		s := j.chooseSide(left)
 		id, _ := core.ValueAt(w.After, s.path)
 		old, _ := core.ValueAt(w.Before, s.path)
 		switch {

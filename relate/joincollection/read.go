@@ -13,16 +13,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// FindLinks completes the query of a document's links.
-func (s *untypedSide) FindLinks(q *model.Query, id any) {
+// findLinks completes the query of a document's links.
+func (s *untypedSide) findLinks(q *model.Query, id any) {
 	v, err := s.IDs.Encode(id)
 	q.Filter, q.Sort = stmt.MatchValue(s.path, v), slices.Clone(s.order)
-	commands.ServeQuery(q, s.MakeIndex().Name, err)
+	commands.ServeQuery(q, s.makeIndex().Name, err)
 }
 
-// ReadPlace returns a link's values in the fields of the order, after which the next page
+// readPlace returns a link's values in the fields of the order, after which the next page
 // begins. A link without such a value has no place in the order.
-func (s *untypedSide) ReadPlace(link any) ([]any, error) {
+func (s *untypedSide) readPlace(link any) ([]any, error) {
 	raw, err := s.Links.Document(link)
 	if err != nil {
 		return nil, s.Links.Refuse("last", nil, err.Error())
@@ -38,9 +38,9 @@ func (s *untypedSide) ReadPlace(link any) ([]any, error) {
 	return values, nil
 }
 
-// JoinOthers is the pipeline of a query of links, each with the document at the other
+// joinOthers is the pipeline of a query of links, each with the document at the other
 // end.
-func (s *untypedSide) JoinOthers(q *model.Query) mongo.Pipeline {
+func (s *untypedSide) joinOthers(q *model.Query) mongo.Pipeline {
 	stages := stmt.BeginWithMatch(q.Filter, bson.D{{Key: "$sort", Value: q.Sort}})
 	if q.Limit > 0 {
 		stages = append(stages, mql.Op("$limit", q.Limit))

@@ -21,7 +21,7 @@ type Side[L, LK, D, K, O any] struct {
 type inside = core.Inner[idref.Ref]
 
 func newSide[L, LK, D, K, O any](links *model.Collection[L, LK], in untypedSide) Side[L, LK, D, K, O] {
-	return Side[L, LK, D, K, O]{inside: core.NewInner(in.Reference()), links: links, in: in}
+	return Side[L, LK, D, K, O]{inside: core.NewInner(in.reference()), links: links, in: in}
 }
 
 // Links returns the query of a document's links, newest first.
@@ -29,7 +29,7 @@ func newSide[L, LK, D, K, O any](links *model.Collection[L, LK], in untypedSide)
 // Cost: one command, and one for each further batch.
 func (s Side[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 	f := s.links.Find(nil)
-	s.in.FindLinks(&f.Query, id)
+	s.in.findLinks(&f.Query, id)
 	return f
 }
 
@@ -43,13 +43,13 @@ func (s Side[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 func (s Side[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[relate.Linked[L, O]] {
 	f := s.Links(id)
 	if last != nil && f.Err == nil {
-		values, err := s.in.ReadPlace(*last)
+		values, err := s.in.readPlace(*last)
 		if f.Err = err; err == nil {
 			f = f.After(values...)
 		}
 	}
 	f = f.Limited(n)
-	a := model.AggregateAs[relate.Linked[L, O]](s.links, s.in.JoinOthers(&f.Query))
+	a := model.AggregateAs[relate.Linked[L, O]](s.links, s.in.joinOthers(&f.Query))
 	commands.ServeAggregate(a, f.Index, f.Err)
 	return a
 }
@@ -61,7 +61,7 @@ func (s Side[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[re
 func (s Side[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[relate.Count[K]] {
 	stages, err := s.in.IDs.CountHolders(core.Anys(ids))
 	a := model.AggregateAs[relate.Count[K]](s.links, stages)
-	commands.ServeAggregate(a, s.in.MakeIndex().Name, err)
+	commands.ServeAggregate(a, s.in.makeIndex().Name, err)
 	return a
 }
 
@@ -70,4 +70,4 @@ func (s Side[L, LK, D, K, O]) Counts(ids ...K) *model.Aggregate[relate.Count[K]]
 // [model.Store] instead.
 //
 // Cost: one command that deletes the document's links.
-func (s Side[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.DeleteLinks(id) }
+func (s Side[L, LK, D, K, O]) Unlink(id K) model.Write { return s.in.deleteLinks(id) }

@@ -8,8 +8,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MatchPair is the filter of the link of a pair.
-func (j *untypedRelation) MatchPair(left, right any) (bson.D, error) {
+// matchPair is the filter of the link of a pair.
+func (j *untypedRelation) matchPair(left, right any) (bson.D, error) {
 	a, err := j.Left.Encode(left)
 	if err != nil {
 		return nil, err
@@ -23,11 +23,11 @@ func (j *untypedRelation) refuseMissing(end idref.Held) error {
 	return j.Links.Refuse(end.Path, nil, "the link has no id")
 }
 
-// DeleteLinks is the write that deletes the links of a document.
-func (s *untypedSide) DeleteLinks(id any) model.Write {
+// deleteLinks is the write that deletes the links of a document.
+func (s *untypedSide) deleteLinks(id any) model.Write {
 	v, err := s.IDs.Encode(id)
 	return model.Write{
-		Collection: s.Links.Name(), Index: s.MakeIndex().Name, Err: err,
+		Collection: s.Links.Name(), Index: s.makeIndex().Name, Err: err,
 		Model: &mongo.DeleteManyModel{Filter: stmt.MatchValue(s.path, v)},
 	}
 }

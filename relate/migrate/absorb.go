@@ -45,6 +45,6 @@ func NewAbsorb[O, OK, C, CK any](
 	e := newEmbedding(place, owners, path, children, embeddedForms{
 		Refs: spec.Refs, Parent: spec.Parent, Order: spec.Order, Key: spec.Key,
 	})
-	return newMigration(e.ListAbsorbIndexes, e.ListRelations, e.ListFootprints,
-		e.DeclareAbsorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
+	return newMigration(e.listAbsorbIndexes, e.listRelations, e.listFootprints,
+		e.declareAbsorption(place, spec.State, spec.Overwrite), owners.Docs(), children.Docs())
 }

@@ -48,8 +48,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// MakeCheck returns the check of the documents in which the forms disagree.
-func (m untypedMigration) MakeCheck() model.Check {
+// makeCheck returns the check of the documents in which the forms disagree.
+func (m untypedMigration) makeCheck() model.Check {
 	return model.Check{
 		Name: "verify " + m.name, Collection: m.docs, Rule: "the old form and the new form agree", Pipeline: m.verify(),
 		Tell: found.DescribeRows(mismatch.describeFinding),

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// DeclareAbsorption completes the declaration of a migration from documents to elements.
-func (e *embedding) DeclareAbsorption(place core.Place, state string, overwrite bool) untypedMigration {
+// declareAbsorption completes the declaration of a migration from documents to elements.
+func (e *embedding) declareAbsorption(place core.Place, state string, overwrite bool) untypedMigration {
 	checkFieldNames(place, e.Key, e.parent, e.order)
 	name := "absorb: " + e.docs + " > " + e.owners + "." + e.path
 	// Elements that are there before the first copy belong to others.
@@ -42,9 +42,9 @@ func (e embedding) makeAbsorption(name string) untypedMigration {
 	}
 }
 
-// ListAbsorbIndexes returns the indexes of an absorption's queries.
-func (e embedding) ListAbsorbIndexes() []model.Index {
-	out := e.ListIndexes()
+// listAbsorbIndexes returns the indexes of an absorption's queries.
+func (e embedding) listAbsorbIndexes() []model.Index {
+	out := e.listIndexes()
 	if e.refs != "" {
 		out = append(
 			out,

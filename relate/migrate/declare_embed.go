@@ -120,8 +120,8 @@ func (e embedding) matchStoredAt(path string) bson.D {
 	return stmt.MatchExists(path+".0", true)
 }
 
-// ListIndexes returns the index of the references.
-func (e embedding) ListIndexes() []model.Index {
+// listIndexes returns the index of the references.
+func (e embedding) listIndexes() []model.Index {
 	if e.parent == "" {
 		return []model.Index{
 			commands.MakeIndex(
@@ -137,8 +137,8 @@ func (e embedding) ListIndexes() []model.Index {
 	}
 }
 
-// ListRelations returns the relation for diagrams.
-func (e embedding) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (e embedding) listRelations() []model.Relation {
 	many := model.Many
 	if e.single {
 		many = model.ZeroOrOne
@@ -160,8 +160,8 @@ func (e embedding) sortDocs() bson.D {
 	return stmt.SortAscending(e.order)
 }
 
-// ListFootprints returns the paths that the migration uses.
-func (e embedding) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the migration uses.
+func (e embedding) listFootprints() []model.Footprint {
 	return slices.Concat(
 		model.Mends.In(e.owners, e.path, e.refs), model.Mends.In(e.docs, model.Whole, e.parent, e.order, e.mark),
 	)

@@ -46,8 +46,8 @@ func newExtraction(place core.Place, e embedding, makesID bool, mark, state stri
 // makeName names the migration, and its state document.
 func (x *extraction) makeName() string { return "extract: " + x.owners + "." + x.path + " > " + x.docs }
 
-// MakeMigration makes the migration from elements to documents.
-func (x *extraction) MakeMigration() untypedMigration {
+// makeMigration makes the migration from elements to documents.
+func (x *extraction) makeMigration() untypedMigration {
 	e := x.embedding
 	return untypedMigration{
 		name: x.makeName(), docs: e.owners, state: e.state,
@@ -80,8 +80,8 @@ func (x *extraction) matchConcerned() bson.D {
 	return bson.D{{Key: "$or", Value: bson.A{stmt.MatchExists(x.path, true), stmt.MatchExists(x.refs, true)}}}
 }
 
-// DecodeKey decodes the id in an element's key.
-func (x *extraction) DecodeKey(element bson.RawValue, id any) (bson.RawValue, error) {
+// decodeKey decodes the id in an element's key.
+func (x *extraction) decodeKey(element bson.RawValue, id any) (bson.RawValue, error) {
 	v := x.readKey(element)
 	if v.Type == 0 {
 		return v, fmt.Errorf("the element has no %q", x.Key)

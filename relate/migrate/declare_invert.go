@@ -28,8 +28,8 @@ type inversion struct {
 	State     string
 }
 
-// CheckDeclaration panics unless the fields can store the list and the reference.
-func (v *inversion) CheckDeclaration(parents *core.Docs, ids core.Field, children *core.Docs, ref core.Field) {
+// checkDeclaration panics unless the fields can store the list and the reference.
+func (v *inversion) checkDeclaration(parents *core.Docs, ids core.Field, children *core.Docs, ref core.Field) {
 	place := core.Place("migrate.NewInvert of " + v.Parents + "." + v.List + " and " + v.Children + "." + v.Ref)
 	// The list's elements are documents with an id each.
 	if !ids.Untyped && ids.Array != "" && ids.Array != v.List {
@@ -42,8 +42,8 @@ func (v *inversion) CheckDeclaration(parents *core.Docs, ids core.Field, childre
 	}
 }
 
-// ListIndexes returns the indexes of the list and of the reference.
-func (v *inversion) ListIndexes() []model.Index {
+// listIndexes returns the indexes of the list and of the reference.
+func (v *inversion) listIndexes() []model.Index {
 	return []model.Index{
 		commands.MakeIndex(v.Parents, stmt.DescribeListIndex(v.Parents, v.Children), mql.E(v.List, 1)),
 		commands.MakeLookupIndex(
@@ -53,8 +53,8 @@ func (v *inversion) ListIndexes() []model.Index {
 	}
 }
 
-// ListRelations returns the relation for diagrams.
-func (v *inversion) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (v *inversion) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: v.Children, FromPath: v.Ref, To: v.Parents, ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
@@ -64,8 +64,8 @@ func (v *inversion) ListRelations() []model.Relation {
 // sortChildren is the order of a parent's children, ending with _id.
 func (v *inversion) sortChildren() bson.D { return stmt.SortAscending(v.Position) }
 
-// MigrateToRefs is the migration from the list to the references.
-func (v *inversion) MigrateToRefs() untypedMigration {
+// migrateToRefs is the migration from the list to the references.
+func (v *inversion) migrateToRefs() untypedMigration {
 	name := "to refs: " + v.Parents + "." + v.List + " > " + v.Children + "." + v.Ref
 	state := newState(v.State, name).setTarget(v.Children, matchID(v.Ref), v.Overwrite)
 	return untypedMigration{
@@ -81,8 +81,8 @@ func (v *inversion) MigrateToRefs() untypedMigration {
 	}
 }
 
-// MigrateToLists is the migration from the references to the lists.
-func (v *inversion) MigrateToLists() untypedMigration {
+// migrateToLists is the migration from the references to the lists.
+func (v *inversion) migrateToLists() untypedMigration {
 	name := "to lists: " + v.Children + "." + v.Ref + " > " + v.Parents + "." + v.List
 	state := newState(v.State, name).setTarget(v.Parents, stmt.MatchExists(v.List+".0", true), v.Overwrite)
 	return untypedMigration{
@@ -95,7 +95,7 @@ func (v *inversion) MigrateToLists() untypedMigration {
 	}
 }
 
-// ListFootprints returns the paths that the migration uses.
-func (v *inversion) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the migration uses.
+func (v *inversion) listFootprints() []model.Footprint {
 	return slices.Concat(model.Mends.In(v.Parents, v.List), model.Mends.In(v.Children, v.Ref, v.Position))
 }

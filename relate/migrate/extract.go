@@ -55,7 +55,7 @@ func NewExtract[O, OK, C, CK any](
 	x.IDOf = func(owner bson.RawValue, position int, element bson.RawValue) (bson.RawValue, error) {
 		if spec.ID == nil {
 			var id CK
-			v, err := x.DecodeKey(element, &id)
+			v, err := x.decodeKey(element, &id)
 			if err == nil {
 				err = children.Docs().CheckID(x.Key, id)
 			}
@@ -71,7 +71,7 @@ func NewExtract[O, OK, C, CK any](
 		}
 		return children.Docs().RawID("_id", id)
 	}
-	return newMigration(x.ListIndexes, x.ListRelations, x.ListFootprints, x.MakeMigration(),
+	return newMigration(x.listIndexes, x.listRelations, x.listFootprints, x.makeMigration(),
 		owners.Docs(), children.Docs())
 }
 

@@ -49,10 +49,10 @@ func NewInvert[P, PK, C, CK any](
 	}
 	parents.Docs().MustField("_id")
 	ids := core.NewReader[CK](parents.Docs(), listPath).Field()
-	v.CheckDeclaration(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), refPath).Field())
-	in := v.MigrateToRefs()
+	v.checkDeclaration(parents.Docs(), ids, children.Docs(), core.NewReader[PK](children.Docs(), refPath).Field())
+	in := v.migrateToRefs()
 	if spec.ToLists {
-		in = v.MigrateToLists()
+		in = v.migrateToLists()
 	}
-	return newMigration(v.ListIndexes, v.ListRelations, v.ListFootprints, in, parents.Docs(), children.Docs())
+	return newMigration(v.listIndexes, v.listRelations, v.listFootprints, in, parents.Docs(), children.Docs())
 }

@@ -21,11 +21,11 @@ type untypedMigration struct {
 	verify func() mongo.Pipeline
 }
 
-// MakeCopyJob is the job that writes the new form.
-func (m untypedMigration) MakeCopyJob() model.Job { return m.makeJob("copy ", m.copy, m.beginCopy) }
+// makeCopyJob is the job that writes the new form.
+func (m untypedMigration) makeCopyJob() model.Job { return m.makeJob("copy ", m.copy, m.beginCopy) }
 
-// MakeDropJob is the job that removes the old form where both agree.
-func (m untypedMigration) MakeDropJob() model.Job { return m.makeJob("drop ", m.drop, m.beginDrop) }
+// makeDropJob is the job that removes the old form where both agree.
+func (m untypedMigration) makeDropJob() model.Job { return m.makeJob("drop ", m.drop, m.beginDrop) }
 
 // A pass goes once through a collection, and plans the writes of each batch. The writes
 // can run again, have in their filters what was read, and skip a document that has
@@ -124,8 +124,8 @@ func (m untypedMigration) refuseTenant(db model.DB) error {
 		"run it without a tenant's scope, for all tenants at once"}
 }
 
-// Restart is the write that deletes the state.
-func (m untypedMigration) Restart() model.Write {
+// restart is the write that deletes the state.
+func (m untypedMigration) restart() model.Write {
 	return model.Write{
 		Collection: m.state.collection, Index: model.IDIndex,
 		Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: m.state.name}}},

@@ -44,8 +44,8 @@ func newState(collection, name string) state {
 	return state{collection: cmp.Or(collection, "docmodel.migrations"), name: name}
 }
 
-// ListFootprints returns the paths that a migration changes, and its state document.
-func (m *untypedMigration) ListFootprints(changed []model.Footprint) []model.Footprint {
+// listFootprints returns the paths that a migration changes, and its state document.
+func (m *untypedMigration) listFootprints(changed []model.Footprint) []model.Footprint {
 	return append(
 		changed,
 		model.Footprint{Collection: m.state.collection, Path: model.Whole, Document: m.state.name, Use: model.Owns},

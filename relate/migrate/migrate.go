@@ -33,7 +33,7 @@ func newMigration(
 ) *Migration {
 	return &Migration{
 		Parts: model.NewParts(indexes, relations, nil, func() []model.Footprint {
-			return in.ListFootprints(changes())
+			return in.listFootprints(changes())
 		}).
 			WithDocs(docs...).WithoutReactions("the methods of the old form or of the new one"),
 		in: in,
@@ -46,7 +46,7 @@ func newMigration(
 // [*model.LeftError] lists documents that can't be copied.
 //
 // Cost per batch: three or four reads, and one command for each kind of write.
-func (m *Migration) Copy() model.Job { return m.in.MakeCopyJob() }
+func (m *Migration) Copy() model.Job { return m.in.makeCopyJob() }
 
 // Verify returns the check that finds documents whose old and new form differ. A
 // finding's Detail has the fields kind and ids. For elements without ids, the field ids
@@ -68,15 +68,15 @@ func (m *Migration) Copy() model.Job { return m.in.MakeCopyJob() }
 //
 // Cost: one command, which reads both collections. Create the [Migration]'s indexes
 // first.
-func (m *Migration) Verify() model.Check { return m.in.MakeCheck() }
+func (m *Migration) Verify() model.Check { return m.in.makeCheck() }
 
 // Drop returns the job that removes the relation's old form. If a document's old form
 // disagrees with the new form, Drop leaves and reports the document. You can stop Drop
 // anywhere and run it again.
-func (m *Migration) Drop() model.Job { return m.in.MakeDropJob() }
+func (m *Migration) Drop() model.Job { return m.in.makeDropJob() }
 
 // Restart returns the write that deletes the migration's state, so that the migration can
 // run once more. If one of its jobs was stopped, also delete the job's checkpoint.
 //
 // Cost: one command, one document.
-func (m *Migration) Restart() model.Write { return m.in.Restart() }
+func (m *Migration) Restart() model.Write { return m.in.restart() }

@@ -118,9 +118,9 @@ func (r rule) removesReference(other rule) bool {
 		r.ref.From == other.ref.From && r.ref.List != "" && r.ref.List == other.ref.List && r.ref.Key != other.ref.Key
 }
 
-// ListIndexes returns the indexes by which referring documents are found. Owns needs
+// listIndexes returns the indexes by which referring documents are found. Owns needs
 // none: the ids are in the deleted document.
-func (o *untypedOnDelete) ListIndexes() []model.Index {
+func (o *untypedOnDelete) listIndexes() []model.Index {
 	var out []model.Index
 	for _, r := range o.rules {
 		x := r.ref.MakeIndex()
@@ -134,8 +134,8 @@ func (o *untypedOnDelete) ListIndexes() []model.Index {
 	return out
 }
 
-// ListRelations returns the relations for diagrams.
-func (o *untypedOnDelete) ListRelations() []model.Relation {
+// listRelations returns the relations for diagrams.
+func (o *untypedOnDelete) listRelations() []model.Relation {
 	var out []model.Relation
 	for _, r := range o.rules {
 		out = append(out, r.ref.MakeRelation("on delete: "+r.action.String()))
@@ -143,8 +143,8 @@ func (o *untypedOnDelete) ListRelations() []model.Relation {
 	return out
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (o *untypedOnDelete) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (o *untypedOnDelete) listFootprints() []model.Footprint {
 	out := model.Writes.In(o.root.Name(), model.Whole)
 	for _, r := range o.rules {
 		switch r.action {

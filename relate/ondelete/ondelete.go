@@ -71,8 +71,8 @@ func New[D, K any](root *model.Collection[D, K], spec Spec) *OnDelete[D, K] {
 	})
 	forbid := func(found []model.Finding, more bool) error { return &RestrictError{copyFindings(found), more} }
 	return &OnDelete[D, K]{
-		Parts: model.NewParts(in.ListIndexes, in.ListRelations, nil, in.ListFootprints).WithDocs(root.Docs()).
-			WithReactions(func() []model.Reaction { return in.MakeReactions(forbid) }),
+		Parts: model.NewParts(in.listIndexes, in.listRelations, nil, in.listFootprints).WithDocs(root.Docs()).
+			WithReactions(func() []model.Reaction { return in.makeReactions(forbid) }),
 		in: in,
 	}
 }

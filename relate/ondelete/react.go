@@ -24,7 +24,7 @@ const (
 // Reactions returns what the deletion of a document in a store asks for, for each
 // collection that a rule deletes from. forbid makes the error of references that forbid
 // the deletion.
-func (o *untypedOnDelete) MakeReactions(forbid func(found []model.Finding, more bool) error) (out []model.Reaction) {
+func (o *untypedOnDelete) makeReactions(forbid func(found []model.Finding, more bool) error) (out []model.Reaction) {
 	for _, name := range o.listCollections() {
 		var rules []rule
 		for _, r := range o.rules {

@@ -1,5 +1,5 @@
 // Inside package parentref: each child
-// stores the _id of its parent. The public type gives the Go types, and runs MakeReactions in
+// stores the _id of its parent. The public type gives the Go types, and runs makeReactions in
 // stores.
 //
 // # Stored form
@@ -12,9 +12,9 @@
 //
 // # Protocol
 //
-//  1. FindChildren, LookupChildren and LoadParents find the children by one index: the
+//  1. findChildren, lookupChildren and loadParents find the children by one index: the
 //     reference, then the order, newest first, then _id.
-//  2. MoveChildren is one update of all children of a parent. With a counter it sets
+//  2. moveChildren is one update of all children of a parent. With a counter it sets
 //     Write.Idempotent: children that were moved don't match any more, so a second run counts
 //     nothing up.
 //  3. In a store, a child with a new reference fetches the parent, and holds it: a deletion of
@@ -22,7 +22,7 @@
 //
 // # What a crash leaves
 //
-// MoveChildren can be cut: some children have the new parent. Run it again; children that
+// moveChildren can be cut: some children have the new parent. Run it again; children that
 // were moved don't match any more. A store's insert is one write, or a transaction.
 
 package parentref
@@ -90,32 +90,32 @@ func checkCountUp(place core.Place, f core.Field, ref string) {
 	}
 }
 
-// MakeReference returns the reference, for other techniques.
-func (r *untypedParentRef) MakeReference() idref.Ref {
+// makeReference returns the reference, for other techniques.
+func (r *untypedParentRef) makeReference() idref.Ref {
 	ref := idref.NewRef(r.Children.Name(), r.ref, r.parents.Name())
 	ref.MayBeList = false // declared as single
 	return ref
 }
 
-// MakeIndex returns the index that finds a parent's children in order.
-func (r *untypedParentRef) MakeIndex() model.Index {
+// makeIndex returns the index that finds a parent's children in order.
+func (r *untypedParentRef) makeIndex() model.Index {
 	why := "the " + r.Children.Name() + " of a document of " + r.parents.Name() + ", newest first"
 	return commands.MakeLookupIndex(r.Children.Name(), why, append(bson.D{{Key: r.Path, Value: 1}}, r.order...)...)
 }
 
-// ListIndexes returns the one index.
-func (r *untypedParentRef) ListIndexes() []model.Index { return []model.Index{r.MakeIndex()} }
+// listIndexes returns the one index.
+func (r *untypedParentRef) listIndexes() []model.Index { return []model.Index{r.makeIndex()} }
 
-// ListRelations returns the relation for diagrams.
-func (r *untypedParentRef) ListRelations() []model.Relation {
+// listRelations returns the relation for diagrams.
+func (r *untypedParentRef) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: r.Children.Name(), FromPath: r.Path, To: r.parents.Name(), ToPath: "_id",
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "parent reference",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (r *untypedParentRef) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (r *untypedParentRef) listFootprints() []model.Footprint {
 	return append(
 		model.Writes.In(r.Children.Name(), r.Path, r.CountUp), model.Reads.In(r.Children.Name(), r.order[0].Key)...,
 	)

@@ -25,17 +25,17 @@ func (l *childLoader[C, CK, P, PK]) Load(ctx context.Context, db model.DB, paren
 	places := newPlaces(l.ref.parents.Docs())
 	for i := range parents {
 		out[i].Parent = parents[i]
-		if err := places.AddPlace(&parents[i], i); err != nil {
+		if err := places.addPlace(&parents[i], i); err != nil {
 			return nil, err
 		}
 	}
-	for filter := places.NextFilter(); filter != nil; filter = places.NextFilter() {
+	for filter := places.nextFilter(); filter != nil; filter = places.nextFilter() {
 		found, err := l.ref.Load(filter, l.n).All(ctx, db)
 		if err != nil {
 			return nil, err
 		}
 		for i := range found {
-			at, err := places.FindPlaces(&found[i].Parent)
+			at, err := places.findPlaces(&found[i].Parent)
 			if err != nil {
 				return nil, err
 			}

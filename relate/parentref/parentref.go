@@ -55,10 +55,10 @@ func New[C, CK, P, PK any](
 	r := &ParentRef[C, CK, P, PK]{children: children, parents: parents}
 	r.in = declareParentRef(children.Docs(), core.NewReader[PK](children.Docs(), path).Field(),
 		parents.Docs(), spec.By, spec.CountUp)
-	r.inside = core.NewInner(r.in.MakeReference())
-	r.Parts = model.NewParts(r.in.ListIndexes, r.in.ListRelations, nil, r.in.ListFootprints).
+	r.inside = core.NewInner(r.in.makeReference())
+	r.Parts = model.NewParts(r.in.listIndexes, r.in.listRelations, nil, r.in.listFootprints).
 		WithDocs(children.Docs(), parents.Docs()).
-		WithReactions(func() []model.Reaction { return r.in.MakeReactions(spec.MustExist) })
+		WithReactions(func() []model.Reaction { return r.in.makeReactions(spec.MustExist) })
 	return r
 }
 
@@ -69,7 +69,7 @@ func New[C, CK, P, PK any](
 // Cost: one command for each batch, served by [ParentRef].Indexes.
 func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 	f := r.children.Find(nil)
-	r.in.FindChildren(&f.Query, parent)
+	r.in.findChildren(&f.Query, parent)
 	return f
 }
 
@@ -78,14 +78,14 @@ func (r *ParentRef[C, CK, P, PK]) Children(parent PK) *model.Find[C] {
 //
 // Cost: one command that writes each child, by [ParentRef].Indexes.
 func (r *ParentRef[C, CK, P, PK]) MoveAll(oldParent, newParent PK) model.Write {
-	return r.in.MoveChildren(oldParent, newParent)
+	return r.in.moveChildren(oldParent, newParent)
 }
 
 // Lookup returns a $lookup stage for pipelines over the parents. The stage adds an array
 // of each parent's n newest children, newest first. The array's field name is the value
 // of as. If n is 0 or less, the stage adds all children.
 func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D {
-	return r.in.LookupChildren("_id", n, as)
+	return r.in.lookupChildren("_id", n, as)
 }
 
 // Load returns the query of parents that match a filter. Each result contains a parent
@@ -95,7 +95,7 @@ func (r *ParentRef[C, CK, P, PK]) Lookup(as string, n int64) bson.D {
 // Cost: one command per batch. [ParentRef].Indexes serves the n children of each parent,
 // but not the filter.
 func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[relate.Loaded[P, C]] {
-	stages, err := r.in.LoadParents(filter, n)
+	stages, err := r.in.loadParents(filter, n)
 	a := model.AggregateAs[relate.Loaded[P, C]](r.parents, stages)
 	commands.ServeAggregate(a, "", err)
 	return a
@@ -109,6 +109,6 @@ func (r *ParentRef[C, CK, P, PK]) Load(filter bson.D, n int64) *model.Aggregate[
 func (r *ParentRef[C, CK, P, PK]) Counts(parents ...PK) *model.Aggregate[relate.Count[PK]] {
 	stages, err := r.in.IDs.CountHolders(core.Anys(parents))
 	a := model.AggregateAs[relate.Count[PK]](r.children, stages)
-	commands.ServeAggregate(a, r.in.MakeIndex().Name, err)
+	commands.ServeAggregate(a, r.in.makeIndex().Name, err)
 	return a
 }

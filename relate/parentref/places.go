@@ -18,8 +18,8 @@ type places struct {
 // newPlaces returns empty places for ids of documents of a collection.
 func newPlaces(docs *core.Docs) *places { return &places{docs: docs, at: map[string][]int{}} }
 
-// AddPlace notes the index of the document to which doc points.
-func (p *places) AddPlace(doc any, place int) error {
+// addPlace notes the index of the document to which doc points.
+func (p *places) addPlace(doc any, place int) error {
 	id, err := p.readID(doc)
 	if err != nil {
 		return err
@@ -32,9 +32,9 @@ func (p *places) AddPlace(doc any, place int) error {
 	return nil
 }
 
-// NextFilter is the filter of the next ids that one command can have, or nil after the
+// nextFilter is the filter of the next ids that one command can have, or nil after the
 // last.
-func (p *places) NextFilter() bson.D {
+func (p *places) nextFilter() bson.D {
 	if len(p.ids) == 0 {
 		return nil
 	}
@@ -44,8 +44,8 @@ func (p *places) NextFilter() bson.D {
 	return filter
 }
 
-// FindPlaces returns the indexes of the document to which doc points.
-func (p *places) FindPlaces(doc any) ([]int, error) {
+// findPlaces returns the indexes of the document to which doc points.
+func (p *places) findPlaces(doc any) ([]int, error) {
 	id, err := p.readID(doc)
 	return p.at[bsonval.Key(id)], err
 }

@@ -9,7 +9,7 @@ import (
 
 // Reactions returns what a store's write of a child asks for: that a new parent exists,
 // and that CountUp increases with the reference.
-func (r untypedParentRef) MakeReactions(mustExist bool) []model.Reaction {
+func (r untypedParentRef) makeReactions(mustExist bool) []model.Reaction {
 	if !mustExist && r.CountUp == "" {
 		return nil
 	}

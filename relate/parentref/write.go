@@ -8,14 +8,14 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// MoveChildren is the write that gives all children of a parent another parent.
-func (r *untypedParentRef) MoveChildren(from, to any) model.Write {
+// moveChildren is the write that gives all children of a parent another parent.
+func (r *untypedParentRef) moveChildren(from, to any) model.Write {
 	old, next, err := r.IDs.EncodePair(from, to)
 	if err != nil {
 		return model.Refused(r.Children.Name(), err)
 	}
 	return model.Write{
-		Collection: r.Children.Name(), Index: r.MakeIndex().Name, Idempotent: r.CountUp != "",
+		Collection: r.Children.Name(), Index: r.makeIndex().Name, Idempotent: r.CountUp != "",
 		Model: &mongo.UpdateManyModel{Filter: stmt.MatchValue(r.Path, old), Update: r.setParent(old, next)},
 	}
 }

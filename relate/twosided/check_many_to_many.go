@@ -7,8 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of both lists.
-func (m *untypedManyToMany) ListChecks() []model.Check {
+// listChecks returns the checks of both lists.
+func (m *untypedManyToMany) listChecks() []model.Check {
 	return []model.Check{
 		m.Left.checkHalfLinks(m.Right, "the right side", m.findHalfLinks(true), m.planRepair),
 		m.Right.checkHalfLinks(m.Left, "the left side", m.findHalfLinks(false), m.planRepair),

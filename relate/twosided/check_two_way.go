@@ -13,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// ListChecks returns the checks of the lists and of the references.
-func (t *untypedTwoWay) ListChecks() []model.Check {
+// listChecks returns the checks of the lists and of the references.
+func (t *untypedTwoWay) listChecks() []model.Check {
 	return []model.Check{
 		t.List.checkHalfLinks(t.Ref, t.Ref.String(), t.findLists(), t.planRepair),
 		t.Ref.checkHalfLinks(t.List, t.List.String(), t.findRefs(), t.planRepair),

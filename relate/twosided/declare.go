@@ -1,6 +1,6 @@
 // Inside package twosided: relations that both sides store, as _ids. The public types make
-// queries of a Side, and pass the List methods to model.Parts. Stores call MakeReactions,
-// audits call ListChecks.
+// queries of a Side, and pass the List methods to model.Parts. Stores call makeReactions,
+// audits call listChecks.
 //
 // # Stored form
 //

@@ -18,16 +18,16 @@ type untypedManyToMany struct {
 	TrustRight bool
 }
 
-// Declare checks the spec. It panics with a *model.DeclarationError.
-func (m *untypedManyToMany) Declare() {
+// declare checks the spec. It panics with a *model.DeclarationError.
+func (m *untypedManyToMany) declare() {
 	if m.Left.Max < 0 || m.Right.Max < 0 {
 		core.Place("twosided.NewManyToMany of "+m.Left.String()+" and "+m.Right.String()).
 			Fail("a bound is negative", "use 0 for no bound")
 	}
 }
 
-// MakeSide returns the left side, or the right one.
-func (m *untypedManyToMany) MakeSide(left bool) untypedSide {
+// makeSide returns the left side, or the right one.
+func (m *untypedManyToMany) makeSide(left bool) untypedSide {
 	e, back := m.Right, m.Left
 	if left {
 		e, back = m.Left, m.Right
@@ -38,21 +38,21 @@ func (m *untypedManyToMany) MakeSide(left bool) untypedSide {
 	return s
 }
 
-// ListIndexes returns an index on each list.
-func (m *untypedManyToMany) ListIndexes() []model.Index {
-	return []model.Index{m.MakeSide(false).Index, m.MakeSide(true).Index}
+// listIndexes returns an index on each list.
+func (m *untypedManyToMany) listIndexes() []model.Index {
+	return []model.Index{m.makeSide(false).Index, m.makeSide(true).Index}
 }
 
-// ListRelations says that both sides link many documents.
-func (m *untypedManyToMany) ListRelations() []model.Relation {
+// listRelations says that both sides link many documents.
+func (m *untypedManyToMany) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: m.Left.Docs.Name(), FromPath: m.Left.Path, To: m.Right.Docs.Name(), ToPath: m.Right.Path,
 		FromEnd: model.Many, ToEnd: model.Many, Label: "many to many",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (m *untypedManyToMany) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (m *untypedManyToMany) listFootprints() []model.Footprint {
 	left, right := m.Left.Docs.Name(), m.Right.Docs.Name()
 	return slices.Concat(
 		model.Writes.In(left, m.Left.Path), model.Writes.In(right, m.Right.Path),

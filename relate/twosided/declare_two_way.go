@@ -24,8 +24,8 @@ type untypedTwoWay struct {
 	none bson.A
 }
 
-// Declare checks the reference and the spec. It panics with a *model.DeclarationError.
-func (t *untypedTwoWay) Declare(ref core.Field, empty any) {
+// declare checks the reference and the spec. It panics with a *model.DeclarationError.
+func (t *untypedTwoWay) declare(ref core.Field, empty any) {
 	place := core.Place("twosided.NewTwoWay of " + t.List.String() + " and " + t.Ref.String())
 	idref.RequireSingle(place, ref)
 	if t.List.Max < 0 {
@@ -34,8 +34,8 @@ func (t *untypedTwoWay) Declare(ref core.Field, empty any) {
 	t.none = idref.ListNoReferences(t.List.Docs, empty)
 }
 
-// OwnersSide returns the side of the owners.
-func (t *untypedTwoWay) OwnersSide() untypedSide {
+// ownersSide returns the side of the owners.
+func (t *untypedTwoWay) ownersSide() untypedSide {
 	s := t.List.makeSide(t.Ref).asList()
 	s.Index = commands.MakeLookupIndex(t.Ref.Docs.Name(),
 		"the "+t.Ref.Docs.Name()+" of a document of "+t.List.Docs.Name(),
@@ -44,8 +44,8 @@ func (t *untypedTwoWay) OwnersSide() untypedSide {
 	return s
 }
 
-// ItemsSide returns the side of the items.
-func (t *untypedTwoWay) ItemsSide() untypedSide {
+// itemsSide returns the side of the items.
+func (t *untypedTwoWay) itemsSide() untypedSide {
 	s := t.Ref.makeSide(t.List)
 	s.Index = t.makeListIndex()
 	return s
@@ -57,21 +57,21 @@ func (t *untypedTwoWay) makeListIndex() model.Index {
 		stmt.DescribeListIndex(t.List.Docs.Name(), t.Ref.Docs.Name()), mql.E(t.List.Path, 1))
 }
 
-// ListIndexes returns the index of references and the index of lists.
-func (t *untypedTwoWay) ListIndexes() []model.Index {
-	return []model.Index{t.OwnersSide().Index, t.ItemsSide().Index}
+// listIndexes returns the index of references and the index of lists.
+func (t *untypedTwoWay) listIndexes() []model.Index {
+	return []model.Index{t.ownersSide().Index, t.itemsSide().Index}
 }
 
-// ListRelations says that many items refer to at most one owner.
-func (t *untypedTwoWay) ListRelations() []model.Relation {
+// listRelations says that many items refer to at most one owner.
+func (t *untypedTwoWay) listRelations() []model.Relation {
 	return []model.Relation{{
 		From: t.Ref.Docs.Name(), FromPath: t.Ref.Path, To: t.List.Docs.Name(), ToPath: t.List.Path,
 		FromEnd: model.Many, ToEnd: model.ZeroOrOne, Label: "two-way",
 	}}
 }
 
-// ListFootprints returns the paths that the technique uses.
-func (t *untypedTwoWay) ListFootprints() []model.Footprint {
+// listFootprints returns the paths that the technique uses.
+func (t *untypedTwoWay) listFootprints() []model.Footprint {
 	list, ref := t.List.Docs.Name(), t.Ref.Docs.Name()
 	return slices.Concat(
 		model.Writes.In(list, t.List.Path), model.Writes.In(ref, t.Ref.Path), model.Mends.In(list, t.List.Path),

@@ -61,10 +61,10 @@ func NewManyToMany[L, LK, R, RK any](
 		Left:  endOfRelation{Docs: left.Docs(), Path: leftPath, Max: spec.MaxLeft},
 		Right: endOfRelation{Docs: right.Docs(), Path: rightPath, Max: spec.MaxRight}, TrustRight: spec.TrustRight,
 	}}
-	m.in.Declare()
-	m.left, m.right = newSide(left, right, m.in.MakeSide(true)), newSide(right, left, m.in.MakeSide(false))
-	m.Parts = model.NewParts(m.in.ListIndexes, m.in.ListRelations, m.in.ListChecks, m.in.ListFootprints).
-		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.MakeReactions)
+	m.in.declare()
+	m.left, m.right = newSide(left, right, m.in.makeSide(true)), newSide(right, left, m.in.makeSide(false))
+	m.Parts = model.NewParts(m.in.listIndexes, m.in.listRelations, m.in.listChecks, m.in.listFootprints).
+		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.makeReactions)
 	return m
 }
 

@@ -22,8 +22,8 @@ type mirror struct {
 	absent func(v bson.RawValue) bool
 }
 
-// MakeReactions returns what a store's write of one side changes in the other.
-func (m *untypedManyToMany) MakeReactions() []model.Reaction {
+// makeReactions returns what a store's write of one side changes in the other.
+func (m *untypedManyToMany) makeReactions() []model.Reaction {
 	side := func(end, back endOfRelation) model.Reaction {
 		return mirror{
 			end: end, back: back, list: true, backList: true, absent: isNone(nil),
@@ -32,8 +32,8 @@ func (m *untypedManyToMany) MakeReactions() []model.Reaction {
 	return []model.Reaction{side(m.Left, m.Right), side(m.Right, m.Left)}
 }
 
-// MakeReactions returns what a store's write of one side changes in the other.
-func (t *untypedTwoWay) MakeReactions() []model.Reaction {
+// makeReactions returns what a store's write of one side changes in the other.
+func (t *untypedTwoWay) makeReactions() []model.Reaction {
 	side := func(end, back endOfRelation, list bool) model.Reaction {
 		return mirror{
 			end: end, back: back, list: list, backList: !list, absent: isNone(t.none),

@@ -57,10 +57,10 @@ func NewTwoWay[O, OK, I, IK any](
 		Ref:        endOfRelation{Docs: items.Docs(), Path: refPath},
 		TrustLists: spec.TrustLists,
 	}}
-	t.in.Declare(ref, *new(OK))
-	t.owners, t.items = newSide(owners, items, t.in.OwnersSide()), newSide(items, owners, t.in.ItemsSide())
-	t.Parts = model.NewParts(t.in.ListIndexes, t.in.ListRelations, t.in.ListChecks, t.in.ListFootprints).
-		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.MakeReactions)
+	t.in.declare(ref, *new(OK))
+	t.owners, t.items = newSide(owners, items, t.in.ownersSide()), newSide(items, owners, t.in.itemsSide())
+	t.Parts = model.NewParts(t.in.listIndexes, t.in.listRelations, t.in.listChecks, t.in.listFootprints).
+		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.makeReactions)
 	return t
 }
 
