@@ -259,7 +259,8 @@ func (h *held) run(ctx context.Context, db DB, p Plan) (r Result, err error) {
 		return p.Run(ctx, db)
 	case !p.Repeatable():
 		return r, &ValueError{Collection: h.lease.Collection, Field: "Lease", Value: h.lease.ID,
-			Reason: "needs a repeatable plan, even for a single write: put the fence into the write's filter, and mark it Idempotent"}
+			Reason: "needs a repeatable plan, even for a single write: put the fence into the write's filter, and mark it " +
+				"Idempotent"}
 	}
 	begin, err := h.begin(p)
 	if err == nil {

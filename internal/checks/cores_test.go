@@ -253,6 +253,9 @@ func countComments(text string) (lines, comments int) {
 	return lines, comments
 }
 
+// ofInterfaces are methods that types inside a public package export because an interface asks for them.
+var ofInterfaces = []string{"Error", "Unwrap", "String", "Load"}
+
 // isForUsers reports whether users call a function: Then, Left and Between are words of the field.
 func isForUsers(f *ast.FuncDecl) bool {
 	if f.Recv == nil || !f.Name.IsExported() {
@@ -278,6 +281,9 @@ func judgeFile(fset *token.FileSet, f *ast.File) (problems []string) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
+			if isPublic && !isTest && n.Name.IsExported() && !isForUsers(n) && !slices.Contains(ofInterfaces, n.Name.Name) {
+				add(n.Pos(), "%s is exported, but its type isn't", n.Name.Name)
+			}
 			if isEmptyName(n.Name.Name) && !(isPublic && isForUsers(n)) {
 				add(n.Pos(), "%s isn't a verb and its object", n.Name.Name)
 			}

@@ -13,7 +13,7 @@ type Field struct {
 	Arrays  int          // how many arrays the path crosses or ends in
 	Untyped bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
 	Closed  bool         // the value's type holds no names but its own fields
-	Array   string       // the path of the first array on the way, the whole path if the value itself is the first; else ""
+	Array   string       // the path of the first array on the way, which may be the value itself; "" for none
 
 	list       bool   // the value itself is an array
 	null       bool   // a nil slice, map or pointer of this field is stored as null

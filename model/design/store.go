@@ -51,9 +51,11 @@ type store struct {
 func newStore(g *graph, l Layout) (*store, error) {
 	s := &store{
 		graph: g, layout: l, own: map[*entity]*docs{}, home: map[*entity]*relation{},
-		refs: map[*relation]*parentref.ParentRef[doc, id, doc, id]{}, lists: map[*relation]*embed.Embedded[doc, id, doc]{},
+		refs:   map[*relation]*parentref.ParentRef[doc, id, doc, id]{},
+		lists:  map[*relation]*embed.Embedded[doc, id, doc]{},
 		orders: map[*relation]*childrefs.ChildRefs[doc, id, doc, id]{},
-		links:  map[*relation]*childrefs.ChildRefs[doc, id, doc, id]{}, newest: map[*relation]*subset.Subset[doc, id, doc, id]{},
+		links:  map[*relation]*childrefs.ChildRefs[doc, id, doc, id]{},
+		newest: map[*relation]*subset.Subset[doc, id, doc, id]{},
 		counts: map[*relation]*counter.Counter[doc, id, doc, id]{}, copies: map[*relation]*copies.Copy[doc, id, id]{},
 		pages: map[*relation]*pages{}, pushed: map[*relation]*bounded.Bounded[doc, id]{},
 		stores: map[*relation]*model.Store[doc, id]{}, lookups: map[*access]lookup{}, sizes: map[*entity]size{},

@@ -53,7 +53,8 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	if s.Unique {
 		return nil, nil
 	}
-	if (m.index.HasField("unique") || m.index.HasField("prepareUnique")) && !m.request.allowsUnique(w.Collection(m.ns), s.Key) {
+	if (m.index.HasField("unique") || m.index.HasField("prepareUnique")) &&
+		!m.request.allowsUnique(w.Collection(m.ns), s.Key) {
 		return nil, m.request.newUniqueKeyError(w.Collection(m.ns), s.Key)
 	}
 	if m.index.HasField("unique") {

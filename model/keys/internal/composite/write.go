@@ -117,7 +117,8 @@ func (c *Key) moved(asItWas bson.D, id any, copied bson.D) model.Write {
 // takeOut deletes a document as it was read. A second time it finds none, and changes nothing.
 func (c *Key) takeOut(asItWas bson.D) model.Write {
 	return model.Write{
-		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Idempotent: true, Final: true,
+		Collection: c.Name(), Model: &mongo.DeleteOneModel{Filter: asItWas}, Expect: model.One, Idempotent: true,
+		Final: true,
 		Index: model.IDIndex, Keyed: true,
 	}
 }
