@@ -124,7 +124,7 @@ func (a Advice) String() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, a.title())
 	for _, u := range a.Uses {
-		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(u.String(), "\n", "\n    "))
+		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(u.text(), "\n", "\n    "))
 	}
 	if a.Migration != "" {
 		fmt.Fprintf(&b, "  from today's %s: %s\n", a.Relation.Now, a.Migration)
@@ -164,7 +164,7 @@ func (r Reason) line() string {
 	if r.Figure != "" {
 		out += ": " + r.Figure
 	}
-	return fmt.Sprintf("%s [%s]", out, r.Rule)
+	return fmt.Sprintf("%s [%s]", out, r.Rule.text())
 }
 
 // runnerUp is another answer in a line, without its flips.
@@ -179,7 +179,7 @@ func (a Advice) runnerUp(r RunnerUp) string {
 func (a Advice) assumedText() string {
 	words := make([]string, len(a.Assumed))
 	for i, x := range a.Assumed {
-		words[i] = x.String()
+		words[i] = x.text()
 	}
 	return strings.Join(words, ", ")
 }

@@ -73,7 +73,7 @@ func checkFlip(t *testing.T, a advise.Advice, up advise.RunnerUp, f advise.Flip)
 	back, _ := f.Apply(a.Relation)
 	for i := len(f) - 1; i >= 0; i-- {
 		var err error
-		if back, err = (advise.Change{Field: f[i].Field, From: f[i].To, To: f[i].From}).Apply(back); err != nil {
+		if back, err = (advise.Flip{{Field: f[i].Field, From: f[i].To, To: f[i].From}}).Apply(back); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -187,7 +187,7 @@ func TestChooseInOtherWords(t *testing.T) {
 				to = float64(none)
 			}
 			var err error
-			if written, err = (advise.Change{Field: a.Field, To: to}).Apply(written); err != nil {
+			if written, err = (advise.Flip{{Field: a.Field, To: to}}).Apply(written); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -36,9 +36,9 @@ type IndexUse struct {
 	Since time.Time
 }
 
-// String returns "a_1: not used since 2026-01-31" or
+// text returns "a_1: not used since 2026-01-31" or
 // "a_1: used 7 times since 2026-01-31".
-func (u IndexUse) String() string {
+func (u IndexUse) text() string {
 	since := u.Since.UTC().Format(time.DateOnly)
 	if u.Ops == 0 {
 		return u.Name + ": not used since " + since
@@ -59,19 +59,19 @@ type SurveyedRelation struct {
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
-		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Sampled)
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Sampled.text())
 		if c.Unknown != "" {
 			fmt.Fprintf(&b, "  use of indexes not known: %s\n", c.Unknown)
 		}
 		for _, x := range c.Indexes {
-			fmt.Fprintf(&b, "  index %s\n", x)
+			fmt.Fprintf(&b, "  index %s\n", x.text())
 		}
 	}
 	for _, r := range s.Relations {
 		if r.To == "" {
 			fmt.Fprintf(&b, "%s.%s, embedded\n", r.Collection, r.Path)
 		} else {
-			fmt.Fprintf(&b, "%s.%s → %s._id (%s there)\n", r.Collection, r.Path, r.To, r.Matched)
+			fmt.Fprintf(&b, "%s.%s → %s._id (%s there)\n", r.Collection, r.Path, r.To, r.Matched.text())
 		}
 		fmt.Fprintf(&b, "  %s\n", strings.ReplaceAll(strings.TrimRight(r.SurveyResult.String(), "\n"), "\n", "\n  "))
 	}

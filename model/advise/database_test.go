@@ -81,7 +81,7 @@ func TestSurveyDatabase(t *testing.T) {
 			names = append(names, fmt.Sprint(c.Name, " ", c.Sampled.N, " of ", c.Sampled.Of))
 			if c.Name == "orders" && c.Unknown == "" &&
 				(len(c.Indexes) != 1 || c.Indexes[0].Name != "coupon_1" || c.Indexes[0].Ops > most) {
-				t.Errorf("indexes of orders: %s", c.Indexes)
+				t.Errorf("indexes of orders: %+v", c.Indexes)
 			}
 		}
 		if got, want := strings.Join(names, ", "),
@@ -91,8 +91,8 @@ func TestSurveyDatabase(t *testing.T) {
 		for _, r := range s.Relations {
 			has := r.Relation.Parent.Has
 			relations = append(relations,
-				fmt.Sprintf("%s.%s → %s: %s, %d to %d, %s", r.Collection, r.Path, r.To, r.Relation.Now,
-					has.Typical, has.Max, r.Matched))
+				fmt.Sprintf("%s.%s → %s: %s, %d to %d, %d of %d", r.Collection, r.Path, r.To, r.Relation.Now,
+					has.Typical, has.Max, r.Matched.N, r.Matched.Of))
 			if a := advise.Choose(r.Relation); a.Err != nil {
 				t.Errorf("%s: %v", r.Path, a.Err)
 			}

@@ -17,8 +17,8 @@ type Change struct {
 	To    any
 }
 
-// Apply returns r with the change. An unknown field or wrong type is an error.
-func (c Change) Apply(r Relation) (Relation, error) {
+// apply returns r with the change. An unknown field or wrong type is an error.
+func (c Change) apply(r Relation) (Relation, error) {
 	ok := false
 	switch p := r.at(c.Field).(type) {
 	case *int64:
@@ -42,8 +42,8 @@ func assign[T any](p *T, to any) bool {
 	return ok
 }
 
-// String returns, for example, "Parent.Has.Max 12 → 301".
-func (c Change) String() string {
+// text returns, for example, "Parent.Has.Max 12 → 301".
+func (c Change) text() string {
 	return fmt.Sprintf("%s %s → %s", c.Field, valueText(c.From), valueText(c.To))
 }
 
@@ -88,7 +88,7 @@ type Flip []Change
 func (f Flip) Apply(r Relation) (Relation, error) {
 	for _, c := range f {
 		var err error
-		if r, err = c.Apply(r); err != nil {
+		if r, err = c.apply(r); err != nil {
 			return r, err
 		}
 	}
@@ -99,7 +99,7 @@ func (f Flip) Apply(r Relation) (Relation, error) {
 func (f Flip) String() string {
 	s := make([]string, len(f))
 	for i, c := range f {
-		s[i] = c.String()
+		s[i] = c.text()
 	}
 	return strings.Join(s, " and ")
 }

@@ -18,7 +18,7 @@ func TestChangeApply(t *testing.T) {
 		{"Parent.Copied.Nothing", nil, true},
 	} {
 		var bad *model.ValueError
-		if _, err := c.Apply(r); !errors.As(err, &bad) || bad.Field != c.Field {
+		if _, err := (advise.Flip{c}).Apply(r); !errors.As(err, &bad) || bad.Field != c.Field {
 			t.Errorf("%s: %v", c, err)
 		}
 	}
@@ -27,8 +27,8 @@ func TestChangeApply(t *testing.T) {
 		{"Parent.Copied.ReadsPerChange", 0.0, 3.0}, {"Child.Copied.Bytes", int64(0), int64(9)},
 		{"Child.Page", int64(0), int64(4)}, {"Atomic", false, true},
 	} {
-		there, err := c.Apply(r)
-		back, _ := advise.Change{Field: c.Field, To: c.From}.Apply(there)
+		there, err := (advise.Flip{c}).Apply(r)
+		back, _ := (advise.Flip{{Field: c.Field, To: c.From}}).Apply(there)
 		if err != nil || there == r || back != r ||
 			!strings.Contains(strings.NewReplacer("{", " ", "}", " ").Replace(fmt.Sprintf("%+v ", there)),
 				c.Field[strings.LastIndex(c.Field, ".")+1:]+":"+fmt.Sprint(c.To)+" ") {

@@ -53,7 +53,7 @@ func (s *search) walk(
 	base Relation, also Flip, set func(float64) Change, probes []float64, between func(a, b float64) float64, farther float64,
 ) {
 	at := func(v float64) (answer, bool) {
-		there, err := set(v).Apply(base)
+		there, err := set(v).apply(base)
 		if err != nil {
 			return answer{}, false
 		}

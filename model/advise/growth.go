@@ -32,10 +32,10 @@ type Growth struct {
 	Unknown           string  // why growth is unknown, or ""
 }
 
-// String returns the fields in order: "0.21 a day (0.1 to 0.4) for the parent that gains
-// most, from 90 days of 812 parents". If Unknown is set, String returns "not known: "
+// text returns the fields in order: "0.21 a day (0.1 to 0.4) for the parent that gains
+// most, from 90 days of 812 parents". If Unknown is set, text returns "not known: "
 // and Unknown.
-func (g Growth) String() string {
+func (g Growth) text() string {
 	if g.Unknown != "" {
 		return "not known: " + g.Unknown
 	}

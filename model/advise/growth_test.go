@@ -87,7 +87,7 @@ func TestGrowthFlipsNothing(t *testing.T) {
 		g := growthOf(evenly(rng, 1000, 0.9), 90, 0.95) // 36 in ten years
 		a := Choose(Relation{Parent: End{Has: Count{Typical: 20, Max: 60, PerDay: g.PerDay}}})
 		if a.Choice != Embed {
-			t.Errorf("%s\n%s", g, a)
+			t.Errorf("%+v\n%s", g, a)
 		}
 	}
 }
@@ -97,24 +97,24 @@ func TestGrowthBursts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(13, 1))
 	for _, burst := range [][3]int64{{500, 0, 0}, {0, 500, 0}, {0, 0, 500}, {250, 250, 0}, {0, 10, 0}, {0, 4, 0}} {
 		if g := growthOf([][3]int64{burst}, 90, 0.95); g.PerDay != 0 || g.High > 0.15 {
-			t.Errorf("%v: %s", burst, g)
+			t.Errorf("%v: %+v", burst, g)
 		}
 		if g := growthOf(append(evenly(rng, 500, 3), burst), 90, 0.95); g.PerDay > 4.5/90 {
-			t.Errorf("%v beside what gains 3: %s", burst, g)
+			t.Errorf("%v beside what gains 3: %+v", burst, g)
 		}
 	}
 	if g := growthOf([][3]int64{{30, 530, 30}}, 90, 0.95); g.PerDay != 1 {
-		t.Errorf("a burst upon growth: %s", g)
+		t.Errorf("a burst upon growth: %+v", g)
 	}
 }
 
 func TestGrowthString(t *testing.T) {
 	if s := (Growth{
 		PerDay: 0.214, Low: 0.1, High: 0.4, Days: 90, Parents: 1812,
-	}).String(); s != "0.214 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 1,812 parents" {
+	}).text(); s != "0.214 a day (0.1 to 0.4) for the parent that gains most, from 90 days of 1,812 parents" {
 		t.Error(s)
 	}
-	if s := (Growth{Unknown: "why"}).String(); !strings.HasPrefix(s, "not known: why") {
+	if s := (Growth{Unknown: "why"}).text(); !strings.HasPrefix(s, "not known: why") {
 		t.Error(s)
 	}
 }

@@ -14,8 +14,8 @@ type Sampled struct {
 // Whole reports whether all documents were read.
 func (s Sampled) Whole() bool { return s.N >= s.Of }
 
-// String returns "1,000 of 28,000 sampled", or "all 120 read".
-func (s Sampled) String() string {
+// text returns "1,000 of 28,000 sampled", or "all 120 read".
+func (s Sampled) text() string {
 	if s.Whole() {
 		return "all " + countText(s.N) + " read"
 	}
@@ -39,23 +39,23 @@ type Spread struct {
 	Beyond   float64 // estimate: at most this share of documents has more than Max
 }
 
-// String returns a text with P50, P99 and their confidence intervals, such as "2 (2 to 3)
+// text returns a text with P50, P99 and their confidence intervals, such as "2 (2 to 3)
 // at p50, 9 (8 or more) at p99, greatest seen 12 (up to 0.3 % may have more); 1,000 of
 // 28,000 sampled".
-func (s Spread) String() string {
+func (s Spread) text() string {
 	if s.N == 0 {
 		return "nothing read"
 	}
-	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50, s.P99, countText(s.Max))
+	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50.text(), s.P99.text(), countText(s.Max))
 	if !s.Whole() {
-		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50, s.P99,
+		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50.text(), s.P99.text(),
 			countText(s.Max), s.Beyond*100)
 	}
-	return text + "; " + s.Sampled.String()
+	return text + "; " + s.Sampled.text()
 }
 
-// String returns a text such as "12 (9 to 14)" or "12 (9 or more)".
-func (q Quantile) String() string {
+// text returns a text such as "12 (9 to 14)" or "12 (9 or more)".
+func (q Quantile) text() string {
 	switch {
 	case q.OpenLow && q.OpenHigh:
 		return countText(q.Value) + " (too few to tell)"

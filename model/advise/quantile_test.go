@@ -88,8 +88,8 @@ func TestOpenIntervals(t *testing.T) {
 			sorted[i] = int64(i + 1)
 		}
 		q := quantile(sorted, test.p, false, 0.95)
-		if q.OpenLow != test.low || q.OpenHigh != test.high || q.String() != test.text {
-			t.Errorf("%v of %d: %+v, %s", test.p, test.n, q, q)
+		if q.OpenLow != test.low || q.OpenHigh != test.high || q.text() != test.text {
+			t.Errorf("%v of %d: %+v, %+v", test.p, test.n, q, q)
 		}
 		if q := quantile(sorted, test.p, true, 0.95); q.OpenLow || q.OpenHigh || q.Low != q.Value || q.High != q.Value {
 			t.Errorf("of all: %+v", q)
@@ -107,7 +107,7 @@ func TestBeyond(t *testing.T) {
 	if s := spreadOf(make([]int64, 10), 10, 0.95); s.Beyond != 0 || !s.Whole() {
 		t.Errorf("%+v", s)
 	}
-	if s := spreadOf(nil, 10, 0.95); s.N != 0 || s.String() != "nothing read" {
+	if s := spreadOf(nil, 10, 0.95); s.N != 0 || s.text() != "nothing read" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -168,8 +168,8 @@ type Assumption struct {
 	Value float64 // in the field's unit; 0 means zero, not unknown
 }
 
-// String returns Field and Value: "ReadsPerAdd 10". Value 0 gives "none".
-func (a Assumption) String() string {
+// text returns Field and Value: "ReadsPerAdd 10". Value 0 gives "none".
+func (a Assumption) text() string {
 	if a.Value == 0 {
 		return a.Field + " none"
 	}

@@ -8,8 +8,8 @@ type Rule struct {
 	Place  string // where in the Source: "rule 3"
 }
 
-// String returns the Source and the Place, such as "004 rule 3".
-func (r Rule) String() string { return r.Source + " " + r.Place }
+// text returns the Source and the Place, such as "004 rule 3".
+func (r Rule) text() string { return r.Source + " " + r.Place }
 
 // The rules, in the order of their texts.
 var (

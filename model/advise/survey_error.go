@@ -12,7 +12,7 @@ func (r SurveyResult) RunnersUp(relation Relation) []RunnerUp {
 	}
 	var flips []found
 	for _, end := range r.ends(relation) {
-		if there, err := end.Apply(relation); err == nil {
+		if there, err := end.apply(relation); err == nil {
 			if a, ok := there.answer(); ok && a != chosen {
 				flips = append(flips, found{flip: Flip{end}, answer: a})
 			}

@@ -45,27 +45,27 @@ type Share struct {
 	N, Of int64
 }
 
-// String returns "3 of 1,000".
-func (s Share) String() string { return countText(s.N) + " of " + countText(s.Of) }
+// text returns "3 of 1,000".
+func (s Share) text() string { return countText(s.N) + " of " + countText(s.Of) }
 
 // String returns the result as text.
 func (r SurveyResult) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents, r.Relation.Child.Name, r.Children)
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents.text(), r.Relation.Child.Name, r.Children.text())
 	line := func(name, text string) { fmt.Fprintf(&b, "  %s: %s\n", name, text) }
-	line("children of a parent", r.PerParent.String())
+	line("children of a parent", r.PerParent.text())
 	if r.PerChild.N > 0 {
-		line("parents of a child", r.PerChild.String())
+		line("parents of a child", r.PerChild.text())
 	}
-	line("bytes of a parent", r.ParentBytes.String())
-	line("bytes of a child", r.ChildBytes.String())
-	growth := r.Growth.String()
+	line("bytes of a parent", r.ParentBytes.text())
+	line("bytes of a child", r.ChildBytes.text())
+	growth := r.Growth.text()
 	if r.Daily > 0 {
 		growth = ratioText(r.Daily) + " in all, " + growth
 	}
 	line("children added a day", growth)
 	if r.Missing.Of > 0 {
-		line("references that lead nowhere", r.Missing.String())
+		line("references that lead nowhere", r.Missing.text())
 	}
 	return b.String()
 }

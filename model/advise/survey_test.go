@@ -55,10 +55,10 @@ func wantSpread(t *testing.T, name string, s advise.Spread, values []int64) {
 	p50, p99, most := truth(values)
 	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || !s.Whole() ||
 		s.N != int64(len(values)) || s.Beyond != 0 {
-		t.Errorf("%s: got %s; want %d, %d, %d of %d", name, s, p50, p99, most, len(values))
+		t.Errorf("%s: got %+v; want %d, %d, %d of %d", name, s, p50, p99, most, len(values))
 	}
 	if s.P50.Low != p50 || s.P50.High != p50 {
-		t.Errorf("%s: an interval of what is known: %s", name, s)
+		t.Errorf("%s: an interval of what is known: %+v", name, s)
 	}
 }
 
@@ -169,7 +169,7 @@ func (w world) checkList(t *testing.T, r advise.SurveyResult) {
 		lost = 1
 	}
 	if r.Missing != (advise.Share{N: lost, Of: int64(looked)}) || r.Relation.Child.IDBytes != 12 {
-		t.Errorf("missing %s, want %d of %d", r.Missing, lost, looked)
+		t.Errorf("missing %+v, want %d of %d", r.Missing, lost, looked)
 	}
 }
 
@@ -191,7 +191,7 @@ func (w world) checkRef(t *testing.T, r advise.SurveyResult) {
 	wantSpread(t, "children", r.PerParent, counts)
 	if r.Missing != (advise.Share{N: missing, Of: int64(len(w.children))}) ||
 		r.Relation.Child.Has != (advise.Count{Typical: 1, Max: 1}) {
-		t.Errorf("missing %s, want %d; %+v", r.Missing, missing, r.Relation.Child.Has)
+		t.Errorf("missing %+v, want %d; %+v", r.Missing, missing, r.Relation.Child.Has)
 	}
 	added := map[bson.ObjectID][]time.Time{}
 	for _, c := range w.children {
@@ -229,7 +229,7 @@ func TestSurveySampled(t *testing.T) {
 		r := mustSurvey(t, sampled, db)
 		if r.Parents != (advise.Sampled{N: 100, Of: 400}) ||
 			r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
-			t.Errorf("%s, %s", r.Parents, r.Children)
+			t.Errorf("%+v, %+v", r.Parents, r.Children)
 		}
 		var all []int64
 		for _, c := range w.children {
@@ -240,7 +240,7 @@ func TestSurveySampled(t *testing.T) {
 		s := r.ChildBytes
 		if s.P50.Low > p50 || s.P50.High < p50 || s.P99.Low > p99 || !s.P99.OpenHigh && s.P99.High < p99 || s.Max > most ||
 			s.Beyond <= 0 || s.Beyond > 0.2 {
-			t.Errorf("%s; the truth is %d, %d, %d", s, p50, p99, most)
+			t.Errorf("%+v; the truth is %d, %d, %d", s, p50, p99, most)
 		}
 		if !strings.Contains(r.String(), "100 of 1,200 sampled") || !strings.Contains(r.String(), "may have more") {
 			t.Errorf("%s", r)

@@ -24,8 +24,8 @@ type Commands struct {
 	N         int
 }
 
-// String describes the use.
-func (u Use) String() string {
+// text describes the use.
+func (u Use) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", u.Type, u.Declare)
 	for _, f := range u.Fields {

@@ -51,8 +51,8 @@ const (
 	Paged               // a document contains several children of one parent, in insertion order (bucket.Bucket)
 )
 
-// String returns the structure as a word: "embedded".
-func (s Structure) String() string {
+// text returns the structure as a word: "embedded".
+func (s Structure) text() string {
 	if int(s) < len(structureNames) {
 		return structureNames[s]
 	}
@@ -67,14 +67,14 @@ func (l Layout) String() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Stored)) {
 		if s := l.Stored[name]; !s.plain() {
-			parts = append(parts, name+" "+s.String())
+			parts = append(parts, name+" "+s.text())
 		}
 	}
 	return cmp.Or(strings.Join(parts, "; "), "references only")
 }
 
-// String describes the storage: "reference with a copy of name".
-func (s Storage) String() string {
+// text describes the storage: "reference with a copy of name".
+func (s Storage) text() string {
 	var with []string
 	if len(s.Copy) > 0 {
 		with = append(with, "a copy of "+strings.Join(s.Copy, ", "))
@@ -89,9 +89,9 @@ func (s Storage) String() string {
 		with = append(with, "totals in the parent")
 	}
 	if with == nil {
-		return s.As.String()
+		return s.As.text()
 	}
-	return s.As.String() + " with " + strings.Join(with, " and ")
+	return s.As.text() + " with " + strings.Join(with, " and ")
 }
 
 // plain reports whether a relation is only a reference.

@@ -38,8 +38,8 @@ type Price struct {
 // Documents returns the number of documents returned or written.
 func (p Price) Documents() float64 { return p.Read + p.Written }
 
-// Late reports whether the operation takes longer than its limit Within.
-func (p Price) Late() bool { return p.Within > 0 && p.Time > p.Within }
+// isLate reports whether the operation takes longer than its limit Within.
+func (p Price) isLate() bool { return p.Within > 0 && p.Time > p.Within }
 
 // A Stored describes one collection under a [Layout]. The numbers are estimates.
 type Stored struct {
@@ -101,7 +101,7 @@ func (s *store) price() (Prices, error) {
 		}
 		p.Operations = append(p.Operations, one)
 		p.Time += time.Duration(one.Rate * float64(one.Time))
-		if one.Late() {
+		if one.isLate() {
 			p.Late++
 		}
 	}

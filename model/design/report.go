@@ -36,7 +36,7 @@ var columns = []string{"operation", "rate", "commands", "read", "written", "inde
 
 func (p Price) row() []string {
 	t := timeText(p.Time)
-	if p.Late() {
+	if p.isLate() {
 		t += " (late: " + timeText(p.Within) + ")"
 	}
 	return []string{
@@ -83,7 +83,7 @@ func (d Design) whyText() (out []string) {
 		return []string{"all relations are references"}
 	}
 	for _, r := range d.Reasons {
-		line := fmt.Sprintf("%s %s: saves %s", r.Relation, r.Storage, timeText(r.Saves))
+		line := fmt.Sprintf("%s %s: saves %s", r.Relation, r.Storage.text(), timeText(r.Saves))
 		var rest time.Duration
 		var parts []string
 		for _, g := range r.Gains {
@@ -109,14 +109,14 @@ func (d Design) nextText() (out []string) {
 	for _, n := range d.Next {
 		var parts []string
 		for _, r := range d.Workload.Relations {
-			if s := n.Layout.Stored[r.Name()]; s.String() != d.Best.Layout.Stored[r.Name()].String() {
-				parts = append(parts, r.Name()+" "+s.String())
+			if s := n.Layout.Stored[r.Name()]; s.text() != d.Best.Layout.Stored[r.Name()].text() {
+				parts = append(parts, r.Name()+" "+s.text())
 			}
 		}
 		line := fmt.Sprintf("%s, %s, with %s", n.Layout.Name, timeText(n.Time), strings.Join(parts, "; "))
 		for _, f := range d.Flips {
 			if f.To.Name == n.Layout.Name {
-				line += "; " + f.String()
+				line += "; " + f.text()
 			}
 		}
 		out = append(out, line)
@@ -124,9 +124,9 @@ func (d Design) nextText() (out []string) {
 	return out
 }
 
-// String returns the flip in words: "better if addComment comes more than 15 times as
+// text returns the flip in words: "better if addComment comes more than 15 times as
 // often".
-func (f Flip) String() string {
+func (f Flip) text() string {
 	switch {
 	case f.Factor > farAway:
 		return fmt.Sprintf("better only if %s came more than %d times as often", f.Operation, farAway)

@@ -107,7 +107,7 @@ func (s *store) place() error {
 		}
 		if st.As != Reference {
 			if s.home[r.child] != nil {
-				return s.refuse(at+".As", st.As, fmt.Sprintf("%s are already stored by another relation", r.Child))
+				return s.refuse(at+".As", st.As.text(), fmt.Sprintf("%s are already stored by another relation", r.Child))
 			}
 			s.home[r.child] = r
 			if st.As == Paged {
@@ -145,12 +145,12 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	home := s.home[r.child]
 	switch {
 	case r.many() && (st.As != Reference || st.Newest != 0 || st.Totals):
-		return s.refuse(at, st.String(), "a many-to-many relation must be a Reference, without Newest and Totals")
+		return s.refuse(at, st.text(), "a many-to-many relation must be a Reference, without Newest and Totals")
 	case r.many() && home != nil:
-		return s.refuse(at, st.String(),
+		return s.refuse(at, st.text(),
 			fmt.Sprintf("%s must have a collection of their own, because they list several %s", r.Child, r.Parent))
 	case home != nil && s.paged(home) && (len(st.Copy) > 0 || s.writes(r.child, Update, Delete)):
-		return s.refuse(at, st.String(),
+		return s.refuse(at, st.text(),
 			fmt.Sprintf("%s are Paged: they can't hold copies, and the workload must not update or delete them", r.Child))
 	case st.As == Paged && (s.home[r.parent] != nil || r.parent == r.child || r.Ordered):
 		return s.refuse(at+".As", st.As,
@@ -173,7 +173,7 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 		if st.Totals {
 			what = "Totals"
 		}
-		return s.refuse(at+"."+what, st.String(),
+		return s.refuse(at+"."+what, st.text(),
 			fmt.Sprintf("%s needs %s and %s in collections of their own, and the parent's _id in the child",
 				what, r.Child, r.Parent))
 	case st.Totals && len(s.totals(r)) == 0:
@@ -191,7 +191,7 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	if st.Newest > 0 || st.Totals {
 		for _, o := range r.child.parents {
 			if other := s.storage(o); o != r && (other.Newest > 0 || other.Totals) || other.Newest > 0 && other.Totals {
-				return s.refuse(at, st.String(), fmt.Sprintf("only one Newest or Totals of the same %s can be priced", r.Child))
+				return s.refuse(at, st.text(), fmt.Sprintf("only one Newest or Totals of the same %s can be priced", r.Child))
 			}
 		}
 	}

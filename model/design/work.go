@@ -39,7 +39,7 @@ func (x *work) operation(i int) error {
 			err = x.delete(a)
 		}
 		if err != nil {
-			return fmt.Errorf("%s, %s %s: %w", x.Operations[i].Name, a.Do, a.Of, err)
+			return fmt.Errorf("%s, %s %s: %w", x.Operations[i].Name, a.Do.text(), a.Of, err)
 		}
 	}
 	return x.send()

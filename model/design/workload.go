@@ -147,8 +147,8 @@ const (
 	Delete
 )
 
-// String returns the action as a verb: read.
-func (a Action) String() string {
+// text returns the action as a verb: read.
+func (a Action) text() string {
 	if int(a) < len(actionNames) {
 		return actionNames[a]
 	}
