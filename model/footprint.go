@@ -42,8 +42,8 @@ func (u Use) In(collection string, paths ...string) (out []Footprint) {
 	return out
 }
 
-// String returns the use as a verb: "owns".
-func (u Use) String() string {
+// verb returns the use as a verb: "owns".
+func (u Use) verb() string {
 	if int(u) < len(useNames) {
 		return useNames[u]
 	}
@@ -52,9 +52,9 @@ func (u Use) String() string {
 
 var useNames = [...]string{"reads", "mends", "writes", "owns", "guards", "spares"}
 
-// String says what the technique does with the path, such as "owns orders.total".
-func (f Footprint) String() string {
-	s := f.Use.String() + " " + f.Collection
+// text says what the technique does with the path, such as "owns orders.total".
+func (f Footprint) text() string {
+	s := f.Use.verb() + " " + f.Collection
 	switch {
 	case f.Document != "":
 		s += " " + shell(f.Document)

@@ -14,20 +14,18 @@ import (
 
 // A Guarantee is what a plan promises if a crash, a lost connection or a canceled context
 // interrupts it.
-type Guarantee uint8
+type Guarantee string
 
 const (
 	// Atomic plans write one document or nothing. After a lost answer, a retry can repeat
 	// the write, such as a $inc: see Plan.Repeatable.
-	Atomic Guarantee = iota
+	Atomic Guarantee = "atomic"
 	// Rerunnable plans can be run again after any interruption. The second run completes
 	// the first run.
-	Rerunnable
+	Rerunnable Guarantee = "rerunnable"
 	// Transactional plans need a transaction.
-	Transactional
+	Transactional Guarantee = "transactional"
 )
-
-func (g Guarantee) String() string { return nameOf(g, "atomic", "rerunnable", "transactional") }
 
 // Guarantee returns what an interrupted plan promises. The first line that fits decides:
 //

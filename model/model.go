@@ -190,8 +190,8 @@ func (m *Model) passing(i int, f Footprint, all []Footprint) (past, paths []stri
 			if j == i || !passes(f, g, all, others) {
 				continue
 			}
-			what := m.called(j) + " " + g.Use.String() + " "
-			path := strings.TrimPrefix(g.String(), g.Use.String()+" ")
+			what := m.called(j) + " " + g.Use.verb() + " "
+			path := strings.TrimPrefix(g.text(), g.Use.verb()+" ")
 			past, before = append(past, pick(what == before, "", what)+path), what
 			if name := strconv.Quote(g.Path); !slices.Contains(paths, name) {
 				paths = append(paths, name)
@@ -211,7 +211,8 @@ func (m *Model) failTrespass(of [2]int, f, g Footprint) {
 		m.fail(fmt.Sprintf("%s both own all documents of collection %q", names, f.Collection),
 			"give each of them a collection of its own")
 	case f.Path == Whole:
-		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s", m.called(of[1]), g, m.called(of[0])),
+		m.fail(fmt.Sprintf("%s %s, but all documents of that collection belong to %s",
+			m.called(of[1]), g.text(), m.called(of[0])),
 			"give one of them another collection")
 	case f.Path == g.Path && has(m.techniques[of[0]].Footprints(), Guards, f):
 		m.fail(fmt.Sprintf("%s increases %s.%s, but only %s may: the document's revision of that version would be missing",
@@ -225,7 +226,8 @@ func (m *Model) failTrespass(of [2]int, f, g Footprint) {
 		m.fail(fmt.Sprintf("%s both own %s.%s", names, f.Collection, deeper(f.Path, g.Path)),
 			"give each of them a path of its own, or leave one of them out")
 	default:
-		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s", m.called(of[1]), g, m.called(of[0]), f.Collection, f.Path),
+		m.fail(fmt.Sprintf("%s %s, but only %s may write %s.%s",
+			m.called(of[1]), g.text(), m.called(of[0]), f.Collection, f.Path),
 			"let one technique write the path, or give the other technique another path")
 	}
 }

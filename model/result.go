@@ -1,10 +1,5 @@
 package model
 
-import (
-	"fmt"
-	"reflect"
-)
-
 // Status is the outcome of one [Step] of a plan.
 type Status uint8
 
@@ -15,14 +10,16 @@ const (
 	Unknown               // no answer or an interruption: perhaps applied, wholly or in part
 )
 
-func (s Status) String() string { return nameOf(s, "not sent", "applied", "already", "unknown") }
-
-// nameOf returns the name of a value, or its type and number if it has no name.
-func nameOf[T ~uint8](v T, names ...string) string {
-	if int(v) < len(names) {
-		return names[v]
+func (s Status) String() string {
+	switch s {
+	case Applied:
+		return "applied"
+	case Already:
+		return "already"
+	case Unknown:
+		return "unknown"
 	}
-	return fmt.Sprintf("%s(%d)", reflect.TypeFor[T](), uint8(v))
+	return "not sent"
 }
 
 // A Result reports which steps a run of a plan applied, even after an error.

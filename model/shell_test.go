@@ -128,8 +128,7 @@ func TestStrings(t *testing.T) {
 		model.NewPlan(parts.Delete(1), parts.Delete(2)), model.Plan{}, model.RefusedPlan("parts", fmt.Errorf("bad input")),
 		index, unique, atOnce,
 		model.New("test", wants{index, model.NewIndex("products", d("name", 1))}).Indexes(),
-		model.One, model.Any, model.Applied, model.Unknown, model.Already, model.NotSent, model.Atomic,
-		model.Rerunnable, model.Transactional, model.Cost{}, model.Cost{Commands: 1, Written: 1},
+		model.Applied, model.Unknown, model.Already, model.NotSent, model.Cost{}, model.Cost{Commands: 1, Written: 1},
 		model.Cost{Commands: 2, Unbounded: true, Indexes: []string{"a", "b"}},
 		model.Cost{Commands: 1, Written: 2, Unbounded: true, Batches: true}, model.Cost{Commands: 3, Returned: 5},
 	} {

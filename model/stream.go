@@ -14,19 +14,15 @@ import (
 )
 
 // EventKind is what happened to a document.
-type EventKind uint8
+type EventKind string
 
 const (
-	Inserted EventKind = iota
-	Updated            // some fields changed
-	Replaced           // replaced by another document with the same _id
-	Deleted            //
-	Scanned            // found by a scan or poll
+	Inserted EventKind = "inserted"
+	Updated  EventKind = "updated"  // some fields changed
+	Replaced EventKind = "replaced" // replaced by another document with the same _id
+	Deleted  EventKind = "deleted"
+	Scanned  EventKind = "scanned" // found by a scan or poll
 )
-
-func (k EventKind) String() string {
-	return nameOf(k, "inserted", "updated", "replaced", "deleted", "scanned")
-}
 
 // An Event is a change of a document.
 type Event struct {
@@ -120,15 +116,13 @@ type StreamOptions struct {
 }
 
 // StreamMode is the source of a stream's events.
-type StreamMode uint8
+type StreamMode string
 
 const (
-	Following StreamMode = iota // a change stream
-	Scanning                    // one scan of all documents
-	Polling                     // repeated queries for new Stream.Since values
+	Following StreamMode = "following" // a change stream
+	Scanning  StreamMode = "scanning"  // one scan of all documents
+	Polling   StreamMode = "polling"   // repeated queries for new Stream.Since values
 )
-
-func (m StreamMode) String() string { return nameOf(m, "following", "scanning", "polling") }
 
 // StreamProgress reports how far a stream has come.
 type StreamProgress struct {

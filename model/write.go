@@ -18,13 +18,6 @@ const (
 	One               // one match, or the plan stops with ErrStale or ErrNotFound
 )
 
-func (e Expect) String() string {
-	if e == One {
-		return "one"
-	}
-	return "any"
-}
-
 // A Write is one write to one collection. Run a Write by [Write.Run], or in a [Plan]. The
 // driver's BulkWrite accepts Model.
 type Write struct {

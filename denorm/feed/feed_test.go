@@ -162,7 +162,7 @@ func TestFeedChanges(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s %s %s %s %v", c.Kind, c.ID, doc, c.Updated, c.Removed))
 		return model.NewPlan(model.Write{Collection: "seen", Model: &mongo.UpdateOneModel{
 			Filter: bson.D{{Key: "_id", Value: c.ID}},
-			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "k", Value: c.Kind.String()}}}},
+			Update: bson.D{{Key: "$set", Value: bson.D{{Key: "k", Value: string(c.Kind)}}}},
 		}})
 	}
 	for _, test := range []struct {

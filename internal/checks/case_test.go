@@ -155,7 +155,7 @@ func indexParts(x model.Index) []part {
 func writeParts(w model.Write) []part {
 	out := []part{
 		{"collection", names, w.Collection}, {"index", names, w.Index},
-		{"expect", data, w.Expect.String()}, {"once", data, w.Idempotent},
+		{"expect", data, []string{"any", "one"}[w.Expect]}, {"once", data, w.Idempotent},
 	}
 	if w.Done != nil {
 		out = append(out, part{"done", filter, w.Done})

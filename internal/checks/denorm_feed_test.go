@@ -44,7 +44,7 @@ func shout(c partChange) model.Plan {
 }
 
 func feedBare(c partChange) model.Plan {
-	set := bson.D{{Key: "kind", Value: c.Kind.String()}}
+	set := bson.D{{Key: "kind", Value: string(c.Kind)}}
 	if c.Updated != nil {
 		set = append(set, bson.E{Key: "updated", Value: c.Updated}, bson.E{Key: "removed", Value: c.Removed})
 	}
