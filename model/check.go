@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -89,7 +90,7 @@ func (f Finding) String() string {
 // copy's [Check.Job] gives a [*ValueError].
 func (c Check) In(filter bson.D) Check {
 	filter, err := (*core.Codec)(nil).CopyD(filter)
-	c.filter = And(c.filter, filter)
+	c.filter = bsondoc.JoinFilters(c.filter, filter)
 	if c.Err == nil && err != nil {
 		c.Err = &ValueError{Collection: c.Collection, Field: "filter", Reason: err.Error()}
 	}

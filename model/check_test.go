@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 )
@@ -62,7 +63,7 @@ func negativesByReads(age time.Duration) model.Check {
 	c.Pipeline, c.Tell = nil, nil
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
-			for s, err := range stocks.Find(model.And(filter, d("qty", d("$lt", 0)))).Sorted(d("_id", 1)).Each(ctx, db) {
+			for s, err := range stocks.Find(bsondoc.JoinFilters(filter, d("qty", d("$lt", 0)))).Sorted(d("_id", 1)).Each(ctx, db) {
 				f := model.Finding{Check: c.Name, Collection: c.Collection}
 				if err == nil {
 					f.Detail, err = bson.Marshal(s)

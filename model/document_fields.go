@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -177,7 +178,7 @@ func holdFields(set bson.D) (out bson.D) {
 		if v, ok := e.Value.(bson.RawValue); ok && v.Type == 0 {
 			out = append(out, bson.E{Key: e.Key, Value: bson.D{{Key: "$exists", Value: false}}})
 		} else {
-			out = append(out, bson.E{Key: e.Key, Value: Eq(e.Value)})
+			out = append(out, bson.E{Key: e.Key, Value: mql.Eq(e.Value)})
 		}
 	}
 	return out

@@ -27,7 +27,7 @@ func (r *runner) gone(ctx context.Context, w Write, missed []bson.D) (bool, erro
 	if tx := runctx.TxOf(ctx); tx != nil && tx.Hoped && !tx.Sure {
 		return false, nil
 	}
-	id := And(w.scoping().keyedID(filter[i].Value), w.scoping().within)
+	id := bsondoc.JoinFilters(w.scoping().keyedID(filter[i].Value), w.scoping().within)
 	if slices.ContainsFunc(missed, func(asked bson.D) bool { return bsondoc.SameValue(asked, id) }) {
 		return true, nil
 	}

@@ -3,6 +3,7 @@ package model
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -94,7 +95,7 @@ func (c declaration) replace(w *Write, doc any) {
 	}
 	*w = Write{
 		Collection: c.Name(), Expect: One, Index: IDIndex, Keyed: c.IsKeyed(), plain: true,
-		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Replacement: raw},
+		Model: &mongo.ReplaceOneModel{Filter: bson.D{{Key: "_id", Value: mql.Eq(id)}}, Replacement: raw},
 	}
 }
 
@@ -109,7 +110,7 @@ func (c declaration) update(w *Write, id any, update bson.D) {
 		model mongo.UpdateOneModel
 		id    [1]bson.E
 		room  [96]byte // for a small update
-	}{id: [1]bson.E{{Key: "_id", Value: Eq(v)}}}
+	}{id: [1]bson.E{{Key: "_id", Value: mql.Eq(v)}}}
 	if m.model.Update, err = c.Docs.Update(m.room[:], update); err != nil {
 		w.Collection, w.Err = c.Name(), err
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -77,13 +78,13 @@ func (s Stage) read(ctx context.Context, db DB, after bson.RawValue) ([]bson.Raw
 	if after.Type == 0 {
 		return s.find(ctx, db, s.Filter)
 	}
-	docs, err := s.find(ctx, db, And(s.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
+	docs, err := s.find(ctx, db, bsondoc.JoinFilters(s.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
 	if err != nil || len(docs) > 0 {
 		return docs, err
 	}
 	literal := bson.D{{Key: "$literal", Value: after}}
 	return s.find(ctx, db,
-		And(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
+		bsondoc.JoinFilters(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
 }
 
 func (s Stage) find(ctx context.Context, db DB, filter bson.D) ([]bson.Raw, error) {

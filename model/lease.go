@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -173,7 +174,7 @@ func (l Lease) acquire(ctx context.Context, db DB, mends bool) (*held, error) {
 
 // create stores the lock document if it is missing.
 func (h *held) create(ctx context.Context, db DB) error {
-	id, begin := bson.D{{Key: "_id", Value: Eq(h.lease.ID)}}, int64(0)
+	id, begin := bson.D{{Key: "_id", Value: mql.Eq(h.lease.ID)}}, int64(0)
 	if h.lease.Begin != nil {
 		there, err := (&runner{db: db}).holds(ctx, h.lease.Collection, id)
 		if err != nil || there {
@@ -239,7 +240,7 @@ func neverBegan(p Plan, r Result, err error) bool {
 
 // mine matches the lock document while this writer is its holder.
 func (h *held) mine() bson.D {
-	return bson.D{{Key: "_id", Value: Eq(h.lease.ID)}, {Key: "holder", Value: h.holder}}
+	return bson.D{{Key: "_id", Value: mql.Eq(h.lease.ID)}, {Key: "holder", Value: h.holder}}
 }
 
 // run stores a plan, runs it and releases the lease. If this writer dies or is late, the
@@ -339,7 +340,7 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 		return err
 	}
 	_, err = collectionOf(ctx, db, nil, l.Collection).
-		UpdateOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
+		UpdateOne(ctx, bson.D{{Key: "_id", Value: mql.Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
 	return err
 }
 
@@ -357,7 +358,7 @@ func (l Lease) in(ctx context.Context, db DB) (Lease, error) {
 
 // free matches the lock document if no writer has the lease.
 func (l Lease) free(now time.Time) bson.D {
-	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "$or", Value: bson.A{
+	return bson.D{{Key: "_id", Value: mql.Eq(l.ID)}, {Key: "$or", Value: bson.A{
 		bson.D{{Key: "holder", Value: bson.D{{Key: "$exists", Value: false}}}},
 		bson.D{{Key: "until", Value: bson.D{{Key: "$lte", Value: now}}}},
 	}}}

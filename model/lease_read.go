@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
@@ -75,7 +76,7 @@ func (l lock) settled(now time.Time) bool {
 func (l Lease) look(ctx context.Context, db DB) (lock, error) {
 	var found lock
 	locks := collectionOf(runctx.Deciding(ctx), db, nil, l.Collection)
-	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: Eq(l.ID)}},
+	err := locks.FindOne(ctx, bson.D{{Key: "_id", Value: mql.Eq(l.ID)}},
 		options.FindOne().SetProjection(bson.D{{Key: "intent.plan", Value: 0}})).Decode(&found)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		err = nil

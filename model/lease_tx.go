@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 )
 
@@ -44,7 +45,7 @@ func (l Lease) meet(ctx context.Context, db DB, mends bool) (context.Context, er
 // untouched matches the lock document if it has no holder and no intent.
 func (l Lease) untouched() bson.D {
 	none := bson.D{{Key: "$exists", Value: false}}
-	return bson.D{{Key: "_id", Value: Eq(l.ID)}, {Key: "holder", Value: none}, {Key: "intent", Value: none}}
+	return bson.D{{Key: "_id", Value: mql.Eq(l.ID)}, {Key: "holder", Value: none}, {Key: "intent", Value: none}}
 }
 
 // awaited asks for the transaction to run again, and returns the error that ends it.

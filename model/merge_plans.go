@@ -123,7 +123,7 @@ func mergeInserts(a, b Write, docA, docB any, nameA, nameB string) (Write, bool)
 	case !a.Token.IsZero() || !b.Token.IsZero():
 		out.prove([]Write{a, b})
 	case a.Done != nil && b.Done != nil:
-		out.Done = And(a.Done, b.Done)
+		out.Done = bsondoc.JoinFilters(a.Done, b.Done)
 	}
 	return out, true
 }
@@ -145,7 +145,7 @@ func mergeDeletes(a, b Write, first, second *mongo.DeleteOneModel) (Write, bool)
 		return b, false
 	}
 	out, model := united(a, b, bsondoc.EqualDocuments(f, g)), *first
-	model.Filter, out.Model = And(f, g), &model
+	model.Filter, out.Model = bsondoc.JoinFilters(f, g), &model
 	return out, true
 }
 

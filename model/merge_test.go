@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/model"
 )
 
@@ -19,7 +20,7 @@ func up(opFields ...any) model.Write { return updateOne(d("_id", 1), d(opFields.
 
 func guarded(w model.Write, nameValue ...any) model.Write {
 	m := w.Model.(*mongo.UpdateOneModel)
-	m.Filter = model.And(m.Filter.(bson.D), d(nameValue...))
+	m.Filter = bsondoc.JoinFilters(m.Filter.(bson.D), d(nameValue...))
 	return expectOne(w)
 }
 

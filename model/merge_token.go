@@ -137,9 +137,9 @@ func (w *Write) prove(writes []Write) bool {
 	case 0:
 		return false
 	case 1:
-		w.Done = And(id, any[0].(bson.D))
+		w.Done = bsondoc.JoinFilters(id, any[0].(bson.D))
 	default:
-		w.Done = And(id, bson.D{{Key: "$or", Value: any}})
+		w.Done = bsondoc.JoinFilters(id, bson.D{{Key: "$or", Value: any}})
 	}
 	return true
 }
@@ -168,7 +168,7 @@ func (m *merger) known(writes []Write, out *Write) bson.D {
 		out.Idempotent = out.Idempotent || w.Idempotent
 	}
 	if len(any) == 1 {
-		return And(id, any[0].(bson.D))
+		return bsondoc.JoinFilters(id, any[0].(bson.D))
 	}
-	return And(id, bson.D{{Key: "$or", Value: any}})
+	return bsondoc.JoinFilters(id, bson.D{{Key: "$or", Value: any}})
 }

@@ -42,7 +42,7 @@ func (m *merger) write(writes []Write) Write {
 		out.Done, out.Token = known, m.token
 	case out.prove(writes): // one command applied the others too
 	case len(done) == len(writes):
-		out.Done = And(done...) // one command applies all of them or nothing
+		out.Done = bsondoc.JoinFilters(done...) // one command applies all of them or nothing
 	}
 	out.Reasons = reasonsOf(writes, equal)
 	model := *m.models[0]
@@ -99,7 +99,7 @@ func (m *merger) filter(writes []Write) (_ bson.D, equal bool, _ error) {
 			rest = append(rest, guard)
 		}
 	}
-	return And(rest...), false, nil
+	return bsondoc.JoinFilters(rest...), false, nil
 }
 
 // exacting reports whether a write expects a match, or has no condition but the _id: it
@@ -148,7 +148,7 @@ func reasonsOf(writes []Write, equal bool) []Reason {
 			case r.If == nil:
 				continue // it applies only if this write failed by itself
 			case len(guard) > 0:
-				r.If = And(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
+				r.If = bsondoc.JoinFilters(r.If, bson.D{{Key: "$nor", Value: bson.A{guard}}})
 			}
 			g.stale = g.stale || errors.Is(r.Err, ErrStale)
 			g.text += r.Err.Error() + shell(r.If)

@@ -2,6 +2,8 @@ package model
 
 import (
 	"slices"
+
+	"github.com/docmodel/docmodel/internal/bsondoc"
 )
 
 // Validations returns the validators of all schema.Schema, bounded.Bounded and
@@ -19,7 +21,7 @@ func (m *Model) Validations() (out []Validation) {
 			out = append(out, v)
 			continue
 		}
-		out[i].Validator = And(out[i].Validator, v.Validator)
+		out[i].Validator = bsondoc.JoinFilters(out[i].Validator, v.Validator)
 	}
 	return out
 }

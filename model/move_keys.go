@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -128,7 +129,7 @@ func (k KeyedDocs) move(ctx context.Context, b *Batch) (Plan, error) {
 		first = append(first, begin...)
 		deletes = append(deletes, Write{
 			Collection: k.Collection, Index: IDIndex, Final: true, Idempotent: true, Deleted: true, stored: true,
-			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: Eq(id)}}},
+			Model: &mongo.DeleteOneModel{Filter: bson.D{{Key: "_id", Value: mql.Eq(id)}}},
 		})
 		last = append(last, k.unmark(ids[i], doc.Lookup(k.Token)))
 		if begin, _, err = k.begin(doc, stored, ids[i].(core.KeyID), false); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 )
 
 // hostile are strings that something might take for code, a path, a pattern or an end.
@@ -44,7 +45,7 @@ func TestHostileStrings(t *testing.T) {
 		for i, x := range all {
 			for reason, f := range map[string]*model.Find[doc]{
 				"ByID": docs.ByID(x.ID), "Find": docs.Find(d("name", x.Name)), "Where": docs.Find(nil).Where(d("name", x.Name)),
-				"Eq": docs.Find(d("name", model.Eq(x.Name))), "Under": model.Scoped(scope(x.Name), docs.Find(nil)),
+				"Eq": docs.Find(d("name", mql.Eq(x.Name))), "Under": model.Scoped(scope(x.Name), docs.Find(nil)),
 			} {
 				got, err := f.All(t.Context(), db)
 				if err != nil || !slices.Equal(got, []doc{x}) {
@@ -87,7 +88,7 @@ func FuzzStringsStayData(f *testing.F) {
 			"Find":  products.Find(d("name", s)).Command(),
 			"Where": products.Find(d("name", "x")).Where(d("name", s)).Command(),
 			"After": products.Find(nil).Sorted(d("name", 1)).After(s, s).Command(),
-			"Eq":    products.Find(d("name", model.Eq(s))).Command(),
+			"Eq":    products.Find(d("name", mql.Eq(s))).Command(),
 			"Under": model.Scoped(model.Scope{Filter: d("name", s)}, products.Find(nil)).Command(),
 			"Aggregate": model.Scoped(model.Scope{Filter: d("a", s)},
 				products.Aggregate(mongo.Pipeline{d("$match", d("name", s))})).Command(),

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/mongotest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -73,8 +75,8 @@ func TestTooDeep(t *testing.T) {
 				t.Errorf("%s, %s: %v", name, method, err)
 			}
 		}
-		model.And(filter, filter)
-		model.Eq(v)
+		bsondoc.JoinFilters(filter, filter)
+		mql.Eq(v)
 	}
 	if err := rings.Insert(*endless).Err; !errors.As(err, new(*model.ValueError)) {
 		t.Errorf("Insert: %v", err)

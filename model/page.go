@@ -79,7 +79,7 @@ func readPage(ctx context.Context, db DB, q *Query, token string, docs any) (nex
 	more := false
 	for _, after := range p.after() {
 		part := own
-		part.Filter, part.Limit = And(own.Filter, after), size+1-int64(out.Len())
+		part.Filter, part.Limit = bsondoc.JoinFilters(own.Filter, after), size+1-int64(out.Len())
 		r := readQuery(ctx, bare(db), &part)
 		err = r.run(ctx, func(cur *mongo.Cursor) (bool, error) {
 			n := out.Len()

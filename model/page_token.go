@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -115,9 +117,9 @@ func (p paging) after() []bson.D {
 			beyond = append(beyond, within)
 		}
 		for _, v := range beyond {
-			branches = append(branches, And(equal, bson.D{{Key: s.Key, Value: v}}))
+			branches = append(branches, bsondoc.JoinFilters(equal, bson.D{{Key: s.Key, Value: v}}))
 		}
-		equal = append(equal[:len(equal):len(equal)], bson.E{Key: s.Key, Value: Eq(p.from[i])})
+		equal = append(equal[:len(equal):len(equal)], bson.E{Key: s.Key, Value: mql.Eq(p.from[i])})
 	}
 	if p.inclusive {
 		branches = append(branches, equal)
@@ -133,7 +135,7 @@ func (p paging) after() []bson.D {
 func bound(v bson.RawValue, within any) any {
 	cond, ok := within.(bson.D)
 	if !ok {
-		return Eq(v)
+		return mql.Eq(v)
 	}
 	return bson.D{{Key: map[string]string{"$gt": "$gte", "$lt": "$lte"}[cond[0].Key], Value: v}}
 }

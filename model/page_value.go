@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
@@ -29,7 +30,7 @@ func refuseSortValue(docs *core.Docs, path string, v bson.RawValue) string {
 	if why := refuseValue(bsoncore.Value{Type: bsoncore.Type(v.Type), Data: v.Value}, maxValueLevels); why != "" {
 		return why
 	}
-	if docs.CheckFilter(bson.D{{Key: path, Value: Eq(v)}}) != nil {
+	if docs.CheckFilter(bson.D{{Key: path, Value: mql.Eq(v)}}) != nil {
 		return "is of BSON type " + v.Type.String() + ", which the field's Go type can't contain"
 	}
 	return ""

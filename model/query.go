@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -77,7 +78,7 @@ func narrow(q *Query, filter bson.D) bson.D {
 	if err != nil && q.Err == nil {
 		q.Err = err
 	}
-	q.Filter = And(q.Filter, more)
+	q.Filter = bsondoc.JoinFilters(q.Filter, more)
 	return more
 }
 

@@ -7,8 +7,10 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/direction"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -48,7 +50,7 @@ func startAfter(q *Query, values []any) {
 			refuse(q, "Sort", s.Key, why)
 			return
 		}
-		if q.Err = cmp.Or(q.Err, q.known().CheckFilter(bson.D{{Key: s.Key, Value: Eq(v)}})); q.Err != nil {
+		if q.Err = cmp.Or(q.Err, q.known().CheckFilter(bson.D{{Key: s.Key, Value: mql.Eq(v)}})); q.Err != nil {
 			return
 		}
 		op, bound, ok := directed(s.Value)
@@ -57,13 +59,13 @@ func startAfter(q *Query, values []any) {
 			return
 		}
 		if i == 0 {
-			q.Filter = And(q.Filter, bson.D{{Key: s.Key, Value: bson.D{{Key: pick(len(values) == 1, op, bound), Value: v}}}})
+			q.Filter = bsondoc.JoinFilters(q.Filter, bson.D{{Key: s.Key, Value: bson.D{{Key: pick(len(values) == 1, op, bound), Value: v}}}})
 		}
 		branches = append(branches, append(slices.Clone(equal), bson.E{Key: s.Key, Value: bson.D{{Key: op, Value: v}}}))
-		equal = append(equal, bson.E{Key: s.Key, Value: Eq(v)})
+		equal = append(equal, bson.E{Key: s.Key, Value: mql.Eq(v)})
 	}
 	if len(branches) > 1 {
-		q.Filter = And(q.Filter, bson.D{{Key: "$or", Value: branches}})
+		q.Filter = bsondoc.JoinFilters(q.Filter, bson.D{{Key: "$or", Value: branches}})
 	}
 }
 

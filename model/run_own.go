@@ -3,6 +3,7 @@ package model
 import (
 	"context"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -39,7 +40,7 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	stored := map[string]bson.Raw{}
 	find := &Find[bson.Raw]{Query{
 		Collection: w.Collection,
-		Filter:     And(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
+		Filter:     bsondoc.JoinFilters(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
 		Options:    ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
 	}}
 	for doc, err := range find.Each(ctx, unobserved(r.db)) {

@@ -193,10 +193,10 @@ func (s Scope) compiled() (*scope, error) {
 	out.insert = slices.DeleteFunc(slices.Concat(s.Tenant, s.Insert), func(e bson.E) bool {
 		return bsondoc.HasKey(s.Set, e.Key)
 	})
-	out.reaching = And(s.Tenant, s.Filter)
+	out.reaching = bsondoc.JoinFilters(s.Tenant, s.Filter)
 	out.filter = out.reaching
 	for _, e := range s.Delete {
-		out.filter = And(out.filter, bson.D{{Key: e.Key, Value: nil}})
+		out.filter = bsondoc.JoinFilters(out.filter, bson.D{{Key: e.Key, Value: nil}})
 	}
 	if len(s.Delete) > 0 {
 		out.mark = s.Delete

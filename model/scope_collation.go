@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
@@ -22,7 +23,7 @@ func (s *scope) exactly(c *options.Collation, filter bson.D) bson.D {
 	if !folds(c) || s.text == "" {
 		return filter
 	}
-	return And(filter, exactTenant(s.tenant))
+	return bsondoc.JoinFilters(filter, exactTenant(s.tenant))
 }
 
 // matchExactly returns the scope whose filters match the tenant exactly under a collation.

@@ -35,7 +35,7 @@ func (s *scope) indexes(set IndexSet) IndexSet {
 func (s *scope) index(x Index) Index {
 	if x.Unique {
 		for _, e := range s.mark {
-			x.Partial = And(x.Partial, bson.D{{Key: e.Key, Value: nil}})
+			x.Partial = bsondoc.JoinFilters(x.Partial, bson.D{{Key: e.Key, Value: nil}})
 		}
 	}
 	leads := make(bson.D, len(s.tenant))

@@ -163,7 +163,7 @@ func (s *scope) pipeline(collection string, stages mongo.Pipeline) (mongo.Pipeli
 	case !filtered:
 		return rest, err
 	case matches && err == nil && core.CheckDepth(match) == nil && searchesText(match):
-		rest[0] = bson.D{{Key: "$match", Value: And(match, s.filter)}}
+		rest[0] = bson.D{{Key: "$match", Value: bsondoc.JoinFilters(match, s.filter)}}
 		return rest, nil
 	}
 	return append(mongo.Pipeline{{{Key: "$match", Value: s.filter}}}, rest...), err
@@ -331,7 +331,7 @@ func (s *scope) restrict(args bson.D) (bson.D, error) {
 		if !ok {
 			return nil, &ConflictError{Collection: collection, Reason: key + " must be a document"}
 		}
-		out[i].Value = And(d, s.filter)
+		out[i].Value = bsondoc.JoinFilters(d, s.filter)
 		return out, nil
 	}
 	return append(out, bson.E{Key: key, Value: s.filter}), nil

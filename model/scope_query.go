@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/keyed"
 )
@@ -66,7 +67,7 @@ func (s *scope) findAndModify(m *FindAndModify) {
 			return
 		}
 	}
-	m.Filter = orEmpty(And(m.Filter, s.exactly(m.Options.Collation, s.filter)))
+	m.Filter = orEmpty(bsondoc.JoinFilters(m.Filter, s.exactly(m.Options.Collation, s.filter)))
 	m.used = s.withUse(m.used, m.Collection)
 	if !m.Remove {
 		m.Update, m.Err = s.update(m.Collection, m.Update, m.Upsert)

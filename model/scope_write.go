@@ -73,9 +73,9 @@ func (s *scope) write(w Write) Write {
 		return Refused(w.Collection, err)
 	}
 	out, under := w, w.scoping()
-	under.within = And(under.within, filter)
+	under.within = bsondoc.JoinFilters(under.within, filter)
 	if w.Done != nil {
-		out.Done = And(w.Done, filter)
+		out.Done = bsondoc.JoinFilters(w.Done, filter)
 	}
 	var marks bool
 	if out.Model, marks, err = s.scoped(w, filter); err != nil {
@@ -84,7 +84,7 @@ func (s *scope) write(w Write) Write {
 	under.marks = under.marks || marks
 	under.plain, under.covered = w.unscoped(), out.Model
 	if inserts(w.Model) {
-		under.tenant = And(under.tenant, s.tenant)
+		under.tenant = bsondoc.JoinFilters(under.tenant, s.tenant)
 	}
 	if under.text == "" && s.compares(w.Collection) {
 		under.text = s.text
@@ -153,7 +153,7 @@ func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
 		if out[i].If != nil && s.holds(w.Collection) {
-			out[i].If = And(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
+			out[i].If = bsondoc.JoinFilters(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = s.steps(out[i].Instead)
@@ -224,5 +224,5 @@ func (s *scope) filtered(w Write, filter any, with bson.D) (any, error) {
 	if len(with) == 0 {
 		return filter, nil
 	}
-	return And(f, with), nil
+	return bsondoc.JoinFilters(f, with), nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -49,7 +50,7 @@ func (k ShardKey) complete(filter bson.D, upsert bool, known func(id bson.RawVal
 	if len(more) == 0 {
 		return filter
 	}
-	return And(filter, more)
+	return bsondoc.JoinFilters(filter, more)
 }
 
 // valueOf returns the condition on one field of the key for the selected documents.
@@ -71,7 +72,7 @@ func (k ShardKey) valueOf(path string, ids []bson.RawValue, known func(bson.RawV
 	case 0:
 		return nil, false
 	case 1:
-		return Eq(values[0]), true
+		return mql.Eq(values[0]), true
 	}
 	return bson.D{{Key: "$in", Value: values}}, true
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -91,7 +92,7 @@ func (s *store) finishOne(collection string, id bson.RawValue) ChangeOf[storeSta
 		again: func(out storeState) bool { return out.again },
 		Read: func(ctx context.Context, db DB) (storeState, error) {
 			find := Find[bson.Raw]{Query: Query{
-				Collection: collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex,
+				Collection: collection, Filter: bson.D{{Key: "_id", Value: mql.Eq(id)}}, Index: IDIndex,
 				Keyed: s.keyed[collection], Deleted: true,
 			}}
 			docs, err := find.All(runctx.Deciding(ctx), db)

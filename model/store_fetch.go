@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -140,7 +141,9 @@ func (s *store) fetchGroup(
 	}
 	var docs []bson.Raw
 	var err error
-	isUnrouted := func(id any) bool { return !isRouted(ctx, db, first.Collection, bson.D{{Key: "_id", Value: Eq(id)}}) }
+	isUnrouted := func(id any) bool {
+		return !isRouted(ctx, db, first.Collection, bson.D{{Key: "_id", Value: mql.Eq(id)}})
+	}
 	if first.By == "" && state.tx && s.holdsAll(ctx, first, list) && !slices.ContainsFunc(ids, isUnrouted) {
 		docs, err = s.fetchHeld(ctx, db, first, ids, fields, state)
 	} else if first.By == "" {

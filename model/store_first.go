@@ -9,6 +9,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -131,7 +132,7 @@ func (s *store) fetchHeld(
 ) (out []bson.Raw, err error) {
 	for _, id := range ids {
 		doc, err := s.modify(ctx, db, FindAndModify{
-			Collection: first.Collection, Filter: bson.D{{Key: "_id", Value: Eq(id)}}, Index: IDIndex,
+			Collection: first.Collection, Filter: bson.D{{Key: "_id", Value: mql.Eq(id)}}, Index: IDIndex,
 			Update: s.fieldOf(first.Collection).HoldUpdate(), Projection: fields,
 		})
 		if err != nil && !errors.Is(err, ErrNotFound) {

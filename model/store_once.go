@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -97,7 +98,7 @@ func writeOnce(field core.StoreField, w Write, token bson.ObjectID) (Write, erro
 		return w, fmt.Errorf("docmodel: Answer.Once has an update of the type %T", m.Update)
 	}
 	w.Model, w.Idempotent, w.Token = &own, true, token
-	w.Done = bson.D{{Key: "_id", Value: Eq(id)}, {Key: tokens, Value: token}}
+	w.Done = bson.D{{Key: "_id", Value: mql.Eq(id)}, {Key: tokens, Value: token}}
 	if w.Expect == One {
 		w.Reasons = append(slices.Clip(w.Reasons), staleAlone)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
@@ -160,7 +161,7 @@ func (s *store) hold(f heldDoc) Write {
 	return Write{
 		Collection: f.Collection, Expect: One, Index: IDIndex, Keyed: s.keyed[f.Collection],
 		asked:   f.asked,
-		Model:   updateOne(bson.D{{Key: "_id", Value: Eq(f.ID)}}, s.fieldOf(f.Collection).HoldUpdate()),
+		Model:   updateOne(bson.D{{Key: "_id", Value: mql.Eq(f.ID)}}, s.fieldOf(f.Collection).HoldUpdate()),
 		Reasons: []Reason{{Err: cmp.Or(f.Missing, fmt.Errorf("%w: %s %s", ErrNotFound, f.Collection, shell(f.ID)))}},
 	}
 }
@@ -175,7 +176,7 @@ func (s *store) write(d storedDoc, tx bool) (w Write, changed bool) {
 		w.Model, w.transient = &mongo.InsertOneModel{Document: d.after}, s.transient[d.collection]
 		return w, true
 	}
-	id := bson.D{{Key: "_id", Value: Eq(d.id)}}
+	id := bson.D{{Key: "_id", Value: mql.Eq(d.id)}}
 	filter := id
 	if !tx {
 		filter = core.AsRead(d.read)

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -313,7 +314,7 @@ func (s *store) readAgain(ctx context.Context, db DB, state *storeState, err err
 		case err != nil && !errors.Is(err, ErrNotFound):
 			r.err = err
 		case r.stale, len(r.sent) > 0 && (err != nil || state.undone):
-			r.doc, r.err = s.findReferred(ctx, db, r, bson.D{{Key: "_id", Value: Eq(bsonval.Clone(r.id()))}})
+			r.doc, r.err = s.findReferred(ctx, db, r, bson.D{{Key: "_id", Value: mql.Eq(bsonval.Clone(r.id()))}})
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -22,7 +23,7 @@ type storeTarget struct {
 }
 
 func documentOf(id bson.RawValue) storeTarget {
-	return storeTarget{filter: bson.D{{Key: "_id", Value: Eq(id)}}, id: id}
+	return storeTarget{filter: bson.D{{Key: "_id", Value: mql.Eq(id)}}, id: id}
 }
 
 // refuse notes why the action is refused, unless another reason was first.
@@ -85,9 +86,9 @@ func (s *store) nameOf(doc bson.Raw, refs []storeReference) bson.D {
 func (t storeTarget) narrow(set bson.D) storeTarget {
 	t.filter, t.bare = slices.Clip(t.filter), slices.Clip(t.bare)
 	for _, e := range set {
-		t.filter = append(t.filter, bson.E{Key: e.Key, Value: Eq(e.Value)})
+		t.filter = append(t.filter, bson.E{Key: e.Key, Value: mql.Eq(e.Value)})
 		if t.bare != nil {
-			t.bare = append(t.bare, bson.E{Key: e.Key, Value: Eq(e.Value)})
+			t.bare = append(t.bare, bson.E{Key: e.Key, Value: mql.Eq(e.Value)})
 		}
 	}
 	return t
@@ -103,7 +104,7 @@ func (s *store) withKey(of storeTarget) storeTarget {
 		return of
 	}
 	if id, err := s.makeID(doc); err == nil {
-		key := bson.D{{Key: "_id", Value: Eq(id)}}
+		key := bson.D{{Key: "_id", Value: mql.Eq(id)}}
 		of.id, of.filter = id, append(key, of.filter...)
 		if of.bare != nil {
 			of.bare = append(slices.Clip(key), of.bare...)

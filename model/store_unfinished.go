@@ -7,6 +7,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -217,7 +218,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 	field := s.fieldOf(d.collection)
 	w, _ := s.write(d, false)
 	w.Idempotent, w.Token, w.begins = true, d.token, d.result()
-	byID := bson.D{{Key: "_id", Value: Eq(d.id)}}
+	byID := bson.D{{Key: "_id", Value: mql.Eq(d.id)}}
 	w.Done = append(byID[:1:1], bson.E{Key: field.Action() + ".id", Value: d.token})
 	if d.inserts() {
 		marks := bson.D{{Key: "op", Value: u}, {Key: "ops", Value: bson.A{d.token}}}
@@ -243,7 +244,7 @@ func (s *store) begin(d storedDoc, then Plan, state storeState) Write {
 // finish returns the last write of an action.
 func (s *store) finish(d storedDoc) Write {
 	field := s.fieldOf(d.collection)
-	filter := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Action() + ".id", Value: d.token}}
+	filter := bson.D{{Key: "_id", Value: mql.Eq(d.id)}, {Key: field.Action() + ".id", Value: d.token}}
 	over := bson.D{{Key: "$unset", Value: bson.D{{Key: field.Action(), Value: ""}}}}
 	w := Write{Collection: d.collection, Index: IDIndex, Keyed: s.keyed[d.collection], Idempotent: true}
 	if d.after == nil {
@@ -259,7 +260,7 @@ func (s *store) finish(d storedDoc) Write {
 func (s *store) rememberedWrite(w Write, d storedDoc) Write {
 	field := s.fieldOf(d.collection)
 	w.Idempotent, w.Token = true, d.token
-	done := bson.D{{Key: "_id", Value: Eq(d.id)}, {Key: field.Tokens(), Value: d.token}}
+	done := bson.D{{Key: "_id", Value: mql.Eq(d.id)}, {Key: field.Tokens(), Value: d.token}}
 	switch m := w.Model.(type) {
 	case *mongo.InsertOneModel:
 		stored, err := withFields(d.after, bson.D{{Key: field.Tokens(), Value: bson.A{d.token}}})

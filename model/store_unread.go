@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -86,7 +87,7 @@ func (s *store) unreadDeletions(state storeState) (out []Step) {
 				ids = append(ids, g.ID)
 			}
 		}
-		of := Eq(ids[0])
+		of := mql.Eq(ids[0])
 		if len(ids) > 1 {
 			of = bson.D{{Key: "$in", Value: ids}}
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -71,7 +72,7 @@ func (s *Store[D, K]) guarded(of storeTarget) storeTarget {
 		of.bare = of.filter
 	}
 	for _, g := range s.guards {
-		of.filter = And(of.filter, g.condition)
+		of.filter = bsondoc.JoinFilters(of.filter, g.condition)
 	}
 	return of
 }
@@ -104,13 +105,13 @@ func (s *Store[D, K]) unmet(ctx context.Context, db DB, of storeTarget) error {
 		if g.tells() {
 			guards = append(guards, g)
 		} else {
-			of.bare = And(of.bare, g.condition)
+			of.bare = bsondoc.JoinFilters(of.bare, g.condition)
 		}
 	}
 	for i, g := range guards {
 		find := of
 		if find.filter = of.bare; i < len(guards)-1 { // if the document exists, it didn't meet the last one
-			find.filter = And(of.bare, bson.D{{Key: "$nor", Value: bson.A{g.condition}}})
+			find.filter = bsondoc.JoinFilters(of.bare, bson.D{{Key: "$nor", Value: bson.A{g.condition}}})
 		}
 		switch doc, err := s.in.read(ctx, db, find); {
 		case err == nil && !isLeaving(ctx, s.in.docs, doc):

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/runctx"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -186,7 +188,7 @@ func (r *runner) applied(ctx context.Context, step int, w Write) (bool, error) {
 	if err != nil || doc.Lookup("_id").Type == 0 {
 		return false, err
 	}
-	id := And(bson.D{{Key: "_id", Value: Eq(doc.Lookup("_id"))}}, w.scoping().tenant)
+	id := bsondoc.JoinFilters(bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}}, w.scoping().tenant)
 	stored, err := collectionOf(runctx.Deciding(ctx), r.db, nil, w.Collection).FindOne(ctx, id).Raw()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil

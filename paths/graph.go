@@ -174,7 +174,7 @@ func (x *Graph[D, K]) Within(distance int64) *model.Find[VertexState[K]] {
 // Cost: one command, and one per further batch, by the index of [Supersteps].Indexes.
 func (x *Graph[D, K]) Component(id K) *model.Find[VertexState[K]] {
 	v, err := x.docs.Docs().EncodeID("id", id)
-	f := x.find(bson.D{mql.E("component", model.Eq(v))}, "_id", 1, "component_1__id_1")
+	f := x.find(bson.D{mql.E("component", mql.Eq(v))}, "_id", 1, "component_1__id_1")
 	f.Err = err
 	return f
 }

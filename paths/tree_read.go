@@ -53,7 +53,7 @@ func (t *Tree[D, K]) Siblings(n *D) *model.Find[D] {
 func (t *Tree[D, K]) linked(parent any, err error, more ...bson.E) *model.Find[D] {
 	f := t.docs.Find(nil)
 	if f.Err = err; err == nil {
-		f = t.docs.Find(append(bson.D{mql.E(t.t.Links.Parent, model.Eq(parent))}, more...)).Sorted(t.t.SortSiblings())
+		f = t.docs.Find(append(bson.D{mql.E(t.t.Links.Parent, mql.Eq(parent))}, more...)).Sorted(t.t.SortSiblings())
 	}
 	f.Index = t.t.NameParentIndex()
 	return f

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -59,8 +60,8 @@ func (b *untypedBounded) pushElements(owner any, elements []any, with bson.D, up
 		return model.Refused(b.docs.Name(), err)
 	}
 	path := b.field.Path + "." + b.spec.Key
-	m.Filter = model.And(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
-	w.Done = model.And(byID, b.matchPushed(path, each, keys))
+	m.Filter = bsondoc.JoinFilters(byID, bson.D{{Key: path, Value: bson.D{{Key: "$nin", Value: keys}}}})
+	w.Done = bsondoc.JoinFilters(byID, b.matchPushed(path, each, keys))
 	w.Idempotent = true
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
@@ -46,7 +47,7 @@ func (c *untypedCounter) countEachParent(stages ...bson.D) mongo.Pipeline {
 // no index. Last it reads each such parent again: one that has changed since it was read
 // is left out.
 func (c *untypedCounter) countAllParents() mongo.Pipeline {
-	counts := model.And(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
+	counts := bsondoc.JoinFilters(bson.D{{Key: c.reference, Value: bson.D{{Key: "$ne", Value: nil}}}}, c.filter)
 	union := bson.D{{Key: "coll", Value: c.docs.Name()}, {Key: "pipeline", Value: bson.A{
 		mql.Match(counts...), mql.Project(commands.ProjectFields(c.listChildPaths()...)...),
 		mql.Project(mql.E("_id", "$"+c.reference), mql.E("child", "$$ROOT")),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,9 +47,9 @@ func (c *untypedCounter) declareWhere(where bson.D) {
 		if w.op != "$in" {
 			v = w.values[0]
 		}
-		c.filter = model.And(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
+		c.filter = bsondoc.JoinFilters(c.filter, bson.D{{Key: w.path, Value: bson.D{{Key: w.op, Value: v}}}})
 	}
-	c.filter = model.And(c.filter, bson.D{{
+	c.filter = bsondoc.JoinFilters(c.filter, bson.D{{
 		Key: c.docs.StoreField().Deletes(), Value: bson.D{{Key: "$ne", Value: true}},
 	}})
 }

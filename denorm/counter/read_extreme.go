@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -24,7 +25,7 @@ func (c *untypedCounter) queryNextExtreme(parent, child bson.RawValue, x slot) m
 	values := bson.D{{Key: from.path, Value: bson.D{{Key: "$gte", Value: bound}}}}
 	others := bson.D{{Key: "_id", Value: bson.D{{Key: "$ne", Value: child}}}}
 	return model.Query{
-		Collection: c.docs.Name(), Filter: model.And(of, values, c.filter, others), Limit: 1,
+		Collection: c.docs.Name(), Filter: bsondoc.JoinFilters(of, values, c.filter, others), Limit: 1,
 		Sort: bson.D{{Key: from.path, Value: order}}, Projection: bson.D{{Key: from.path, Value: 1}},
 		Index: model.NewIndex("", bson.D{{Key: c.reference, Value: 1}, {Key: from.path, Value: 1}}).Name,
 	}

@@ -8,6 +8,7 @@ import (
 	"reflect"
 
 	"github.com/docmodel/docmodel/denorm/internal/keytext"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
@@ -169,7 +170,7 @@ func (l *untypedLog) checkSnapshots() model.Check {
 	name := docs.Name() + ": wrong snapshots"
 	query := func(filter bson.D) *model.Find[bson.Raw] {
 		return &model.Find[bson.Raw]{Query: model.Query{
-			Collection: docs.Name(), Keyed: true, Filter: model.And(filter, bson.D{mql.E("revision", l.Fold.Revision)}),
+			Collection: docs.Name(), Keyed: true, Filter: bsondoc.JoinFilters(filter, bson.D{mql.E("revision", l.Fold.Revision)}),
 			Sort: bson.D{mql.E("_id", 1)},
 		}}
 	}

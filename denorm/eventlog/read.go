@@ -7,6 +7,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -79,7 +80,7 @@ func (l *untypedLog) replayCommits(
 	if s.Version >= upTo {
 		return s, nil
 	}
-	for commit, err := range l.findCommits(model.And(k.matchFrom(s.Version+1, upTo), more)).Each(ctx, db) {
+	for commit, err := range l.findCommits(bsondoc.JoinFilters(k.matchFrom(s.Version+1, upTo), more)).Each(ctx, db) {
 		if err == nil {
 			s, err = l.foldCommit(f, k, s, commit, upTo)
 		}

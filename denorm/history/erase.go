@@ -5,6 +5,7 @@ package history
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -59,7 +60,7 @@ func (h *untypedHistory) eraseSubject(subject any, note revisionNote, op bson.Ob
 					"others",
 					func(doc bson.Raw) ([]model.Step, error) {
 						return []model.Step{
-							commands.UpdateIf(name, model.And(commands.MatchID(doc.Lookup("_id")), actor),
+							commands.UpdateIf(name, bsondoc.JoinFilters(commands.MatchID(doc.Lookup("_id")), actor),
 								mql.Op("$set", bson.D{mql.E(path, "")})),
 						}, nil
 					}),

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -68,7 +69,7 @@ func (h *untypedHistory) planInsert(c *changing, s state, raw bson.Raw) (model.P
 	}
 	w := model.Write{
 		Collection: h.docs.Name(), Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex,
-		Done:    model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
+		Done:    bsondoc.JoinFilters(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
 		Reasons: []model.Reason{{If: c.byID, Err: commands.NewTakenError(h.docs.Name(), c.id, false)}},
 	}
 	p := commands.PlanLeaving(leavesNew, append(slices.Clone(steps), w, h.claimVersion(c, version))...)
@@ -76,7 +77,7 @@ func (h *untypedHistory) planInsert(c *changing, s state, raw bson.Raw) (model.P
 		p.Leaves = leavesGone + "; then " + leavesNew
 	}
 	p.InTx = append(slices.Clone(steps), w)
-	p.IfStale = []model.Step{commands.DeleteOne(h.docs.Name(), model.And(c.byID, h.matchAsRead(doc, version)))}
+	p.IfStale = []model.Step{commands.DeleteOne(h.docs.Name(), bsondoc.JoinFilters(c.byID, h.matchAsRead(doc, version)))}
 	return p, nil
 }
 
@@ -188,8 +189,8 @@ func (h *untypedHistory) raiseVersion(o document, s state, version int64) (model
 	if err != nil {
 		return model.Write{}, nil, h.docs.Refuse("document", nil, err.Error())
 	}
-	w := commands.UpdateIf(h.docs.Name(), model.And(o.byID, h.matchAsRead(s.doc, v)), mql.Op("$set", set))
-	w.Expect, w.Done = model.One, model.And(o.byID, h.matchAsRead(next, version))
+	w := commands.UpdateIf(h.docs.Name(), bsondoc.JoinFilters(o.byID, h.matchAsRead(s.doc, v)), mql.Op("$set", set))
+	w.Expect, w.Done = model.One, bsondoc.JoinFilters(o.byID, h.matchAsRead(next, version))
 	return w, next, nil
 }
 
@@ -204,7 +205,7 @@ func (h *untypedHistory) planSettling(c *changing, s state, op bson.ObjectID) (m
 	}
 	if s.applied {
 		v, err := h.readVersion(s.doc)
-		late := commands.DeleteOne(h.docs.Name(), model.And(c.byID, h.matchAsRead(s.doc, v)))
+		late := commands.DeleteOne(h.docs.Name(), bsondoc.JoinFilters(c.byID, h.matchAsRead(s.doc, v)))
 		return model.NewPlan(late), err
 	}
 	raise, _, err := h.raiseVersion(c.document, s, newest+1)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -265,8 +266,8 @@ func (h *untypedHistory) writeGuarded(
 ) model.Write {
 	return model.Write{
 		Collection: h.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
-		Model: write(model.And(c.byID, h.matchAsRead(doc, version))),
-		Done:  model.And(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
+		Model: write(bsondoc.JoinFilters(c.byID, h.matchAsRead(doc, version))),
+		Done:  bsondoc.JoinFilters(c.byID, bson.D{mql.E(h.revised+".op", c.op)}),
 	}
 }
 
@@ -349,5 +350,5 @@ func (h *untypedHistory) finishDeletion(o document, version int64, doc bson.Raw)
 // deleteMarked deletes a document that is marked as gone in this version.
 func (h *untypedHistory) deleteMarked(o document, version int64) model.Write {
 	return commands.DeleteOne(h.docs.Name(),
-		model.And(o.byID, h.matchVersion(version), bson.D{mql.E(h.revised+".gone", true)}))
+		bsondoc.JoinFilters(o.byID, h.matchVersion(version), bson.D{mql.E(h.revised+".gone", true)}))
 }

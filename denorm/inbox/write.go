@@ -45,6 +45,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -101,7 +102,9 @@ func (in *untypedInbox) makeReceipt(event any, op bson.ObjectID) (bson.D, error)
 // recognizeRepeat sets how a write finds out that its event was applied before, or that
 // its token belongs to another event.
 func (in *untypedInbox) recognizeRepeat(w *model.Write, byID, receipt bson.D) {
-	of := func(d bson.D) bson.D { return model.And(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))}) }
+	of := func(d bson.D) bson.D {
+		return bsondoc.JoinFilters(byID, bson.D{mql.E(in.path, mql.Op("$elemMatch", d))})
+	}
 	w.Done, w.Token = of(receipt), receipt[0].Value.(bson.ObjectID)
 	w.Reasons = append(w.Reasons, model.Reason{
 		If: of(bson.D{receipt[0], mql.E("sum", mql.Op("$ne", receipt[1].Value))}), Err: stored.ErrToken,
@@ -179,7 +182,7 @@ func (in *untypedInbox) updateOnce(byID, u, receipt bson.D) model.Write {
 	w := model.Write{
 		Collection: in.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}),
+			Filter: bsondoc.JoinFilters(byID, bson.D{mql.E(in.path+".t", mql.Op("$ne", receipt[0].Value))}),
 			Update: u,
 		},
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -221,7 +222,7 @@ func (o *untypedOutbox) updateFenced(id bson.RawValue, fence int64, update bson.
 	return model.Write{
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, bson.D{mql.E(o.fence, bson.D{mql.E("$not", mql.Op("$gt", fence))})}),
+			Filter: bsondoc.JoinFilters(byID, bson.D{mql.E(o.fence, bson.D{mql.E("$not", mql.Op("$gt", fence))})}),
 			Update: update,
 		},
 	}
@@ -250,7 +251,7 @@ func (r *running) storeFailure(id bson.RawValue, fence int64, e *untypedEvent) m
 		mql.E(o.events+".$.after", time.Now().Add(min(wait, r.Spec.MaxPause))), mql.E(o.events+".$.error", e.Error),
 	})})
 	one := w.Model.(*mongo.UpdateOneModel)
-	one.Filter = model.And(one.Filter.(bson.D), bson.D{mql.E(o.events+".id", e.ID)})
+	one.Filter = bsondoc.JoinFilters(one.Filter.(bson.D), bson.D{mql.E(o.events+".id", e.ID)})
 	w.Expect = model.Any
 	return w
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -138,7 +139,7 @@ func (l *leases) listFreeParts(ctx context.Context) (out []int, err error) {
 func (l *leases) takePart(ctx context.Context, n int) (out lease, ok bool, _ error) {
 	began := time.Now()
 	until := began.Add(l.duration)
-	free := model.And(commands.MatchID(l.leaseID(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
+	free := bsondoc.JoinFilters(commands.MatchID(l.leaseID(n)), bson.D{mql.E("until", mql.Op("$lte", began))})
 	set := mql.Op("$set", bson.D{mql.E("owner", l.runner), mql.E("until", until)})
 	if _, err := l.makeUpdate(free, set, true).Run(ctx, l.db); mongo.IsDuplicateKeyError(err) { // somebody has it
 		return out, false, nil
@@ -171,7 +172,7 @@ func (l *leases) raiseFence(ctx context.Context, fence int64) error {
 
 // matchOwnLease is the filter of a lease that this runner has.
 func (l *leases) matchOwnLease(n int) bson.D {
-	return model.And(commands.MatchID(l.leaseID(n)), bson.D{
+	return bsondoc.JoinFilters(commands.MatchID(l.leaseID(n)), bson.D{
 		mql.E("owner", l.runner), mql.E("until", mql.Op("$gt", time.Now())),
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -35,18 +36,18 @@ func (o *untypedOutbox) publishEvent(id, body any, at time.Time, op bson.ObjectI
 	update := bson.D{
 		mql.E("$push", bson.D{mql.E(o.events, event)}), mql.E("$set", bson.D{mql.E(o.hash, hashID(raw))}),
 	}
-	holds := func(path string) bson.D { return model.And(byID, bson.D{mql.E(path+".id", op)}) }
+	holds := func(path string) bson.D { return bsondoc.JoinFilters(byID, bson.D{mql.E(path+".id", op)}) }
 	w := model.Write{
 		Collection: o.docs.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: true, Token: op,
-		Done: model.And(byID, bson.D{
+		Done: bsondoc.JoinFilters(byID, bson.D{
 			mql.E("$or", bson.A{o.matchEvent(o.events, event, op), o.matchEvent(o.parked, event, op)}),
 		}),
 		Reasons: []model.Reason{
 			{If: holds(o.events), Err: stored.ErrToken}, {If: holds(o.parked), Err: stored.ErrToken},
-			{If: model.And(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
+			{If: bsondoc.JoinFilters(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
 		},
 	}
-	one := &mongo.UpdateOneModel{Filter: model.And(byID, none, bson.D{mql.E(room, mql.Exists(false))}), Update: update}
+	one := &mongo.UpdateOneModel{Filter: bsondoc.JoinFilters(byID, none, bson.D{mql.E(room, mql.Exists(false))}), Update: update}
 	if o.spec.Create {
 		upsert := true
 		one.Upsert = &upsert
@@ -85,7 +86,7 @@ func (o *untypedOutbox) retryParked(id any) model.Write {
 		mql.Set(mql.E(o.events, mql.Op("$concatArrays", mql.List(o.events), again))),
 		bson.D{mql.E("$unset", o.parked)},
 	}
-	return commands.UpdateIf(o.docs.Name(), model.And(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
+	return commands.UpdateIf(o.docs.Name(), bsondoc.JoinFilters(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
 }
 
 // dropParked is the write that deletes a parked event.

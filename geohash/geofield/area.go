@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
@@ -55,9 +56,9 @@ func (f *field) within(area Area, exactly bool, where []bson.D) (bson.D, error) 
 	}
 	filter := f.filter(ranges, own)
 	if b, ok := area.(geohash.Box); ok && exactly {
-		return model.And(filter, f.inBox(b), rest), nil
+		return bsondoc.JoinFilters(filter, f.inBox(b), rest), nil
 	}
-	return model.And(filter, rest), nil
+	return bsondoc.JoinFilters(filter, rest), nil
 }
 
 func (f *field) cover(area Area) ([]geohash.Range, error) {
@@ -91,9 +92,9 @@ func (f *field) divide(where []bson.D) (own, rest bson.D, err error) {
 		}
 		for _, e := range copied {
 			if slices.Contains(f.prefix, e.Key) || slices.Contains(f.suffix, e.Key) {
-				own = model.And(own, bson.D{e})
+				own = bsondoc.JoinFilters(own, bson.D{e})
 			} else {
-				rest = model.And(rest, bson.D{e})
+				rest = bsondoc.JoinFilters(rest, bson.D{e})
 			}
 		}
 	}
@@ -121,13 +122,13 @@ func conditionOn(filter bson.D, name string) bool {
 func (f *field) filter(ranges []geohash.Range, own bson.D) bson.D {
 	switch len(ranges) {
 	case 0:
-		return model.And(own, bson.D{{Key: f.key, Value: bson.D{{Key: "$in", Value: bson.A{}}}}})
+		return bsondoc.JoinFilters(own, bson.D{{Key: f.key, Value: bson.D{{Key: "$in", Value: bson.A{}}}}})
 	case 1:
-		return model.And(own, f.in(ranges[0]))
+		return bsondoc.JoinFilters(own, f.in(ranges[0]))
 	}
 	branches := make(bson.A, len(ranges))
 	for i, r := range ranges {
-		branches[i] = model.And(own, f.in(r))
+		branches[i] = bsondoc.JoinFilters(own, f.in(r))
 	}
 	return bson.D{{Key: "$or", Value: branches}}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -107,7 +108,7 @@ func same(v bson.RawValue) any {
 	if v.Type == 0 {
 		return bson.D{{Key: "$exists", Value: false}}
 	}
-	return model.Eq(bsonval.Clone(v))
+	return mql.Eq(bsonval.Clone(v))
 }
 
 // state is a document's place, and what is wrong with it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/geohash"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -114,7 +115,7 @@ func (s *search) ring() []geohash.Range {
 }
 
 func (s *search) query(ranges []geohash.Range) model.Query {
-	return s.find(model.And(s.f.filter(ranges, s.own), s.rest))
+	return s.find(bsondoc.JoinFilters(s.f.filter(ranges, s.own), s.rest))
 }
 
 // readRing reads the circle's ring into ahead.

@@ -7,6 +7,9 @@ import (
 
 	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
+	"github.com/docmodel/docmodel/internal/testkit"
+	"github.com/docmodel/docmodel/model"
+	"github.com/google/go-cmp/cmp"
 )
 
 func encode(t *testing.T, v any) bson.Raw {
@@ -87,5 +90,49 @@ func TestIDOf(t *testing.T) {
 	}
 	if got := bsondoc.EqualTo(bson.D{{Key: "$eq", Value: 7}}); got != 7 {
 		t.Errorf("$eq compares with %v", got)
+	}
+}
+
+func TestJoinFilters(t *testing.T) {
+	for _, c := range []struct {
+		in           []bson.D
+		want, reason string
+	}{
+		{nil, "null", "no filter"},
+		{[]bson.D{nil, {}}, "null", "empty filters add nothing"},
+		{[]bson.D{testkit.D("a", 1)}, "{a: 1}", "one"},
+		{[]bson.D{nil, testkit.D("a", 1), {}}, "{a: 1}", "one among empty ones"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("b", 2), testkit.D("c", 3)}, "{a: 1, b: 2, c: 3}", "no field in common"},
+		{
+			in:   []bson.D{testkit.D("a", testkit.D("$gt", 1)), testkit.D("a", testkit.D("$lt", 5))},
+			want: "{$and: [{a: {$gt: 1}}, {a: {$lt: 5}}]}", reason: "a field in common: neither replaces the other",
+		},
+		{[]bson.D{testkit.D("a", 1), testkit.D("a", 1, "b", 2)}, "{a: 1, b: 2}", "the same condition twice: an upsert fails on it"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("a", int64(1))}, "{$and: [{a: 1}, {a: Long('1')}]}", "another type is another condition"},
+		{
+			in:   []bson.D{testkit.D("$or", bson.A{testkit.D("a", 1)}), testkit.D("$or", bson.A{testkit.D("b", 1)})},
+			want: "{$and: [{$or: [{a: 1}]}, {$or: [{b: 1}]}]}", reason: "$or of each must hold",
+		},
+		{
+			in:   []bson.D{testkit.D("$and", bson.A{testkit.D("a", 1)}), testkit.D("$and", bson.A{testkit.D("a", 2)})},
+			want: "{$and: [{a: 1}, {a: 2}]}", reason: "$and of $and is one",
+		},
+		{[]bson.D{testkit.D("a", 1, "a", 2)}, "{a: 1, a: 2}", "what the caller wrote twice stays"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("$and", bson.A{testkit.D("b", 1)})}, "{a: 1, $and: [{b: 1}]}", "an $and beside a field"},
+	} {
+		before := model.Shell(c.in)
+		if diff := cmp.Diff(c.want, model.Shell(bsondoc.JoinFilters(c.in...))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+		}
+		if model.Shell(c.in) != before {
+			t.Errorf("%s: an argument was changed", c.reason)
+		}
+	}
+	first := testkit.D("a", 1)
+	got := bsondoc.JoinFilters(first)
+	got[0].Value = 2
+	_ = append(got[:0], testkit.D("z", 1)...)
+	if first[0].Value != 1 {
+		t.Error("the result shares its slice with the argument")
 	}
 }

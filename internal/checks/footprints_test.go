@@ -102,7 +102,7 @@ func misdeclared(name string, list []model.Footprint, found usedPaths) (problems
 	for _, f := range list {
 		if !usedBy(f, found) && !slices.Contains(unseen[name], f.Collection+"."+f.Path) &&
 			!slices.Contains(unseen[name], model.Whole) {
-			problems = append(problems, fmt.Sprintf("%s: no command does", f))
+			problems = append(problems, fmt.Sprintf("%s: no command does", f.Path))
 		}
 	}
 	slices.Sort(problems)

@@ -3,6 +3,7 @@ package checks
 import (
 	"time"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -150,7 +151,7 @@ func documentKeyCases() []Case {
 		if err != nil {
 			return model.RefusedPlan("documents", err)
 		}
-		return bson.D{{Key: "_id", Value: model.Eq(id)}}
+		return bson.D{{Key: "_id", Value: mql.Eq(id)}}
 	}
 	return []Case{
 		of("ID", "in the declared order", whole, id),

@@ -74,11 +74,11 @@ var walkedFunctions = map[string]any{
 	"geohash.Parse": geohash.Parse, "geohash.Subtract": geohash.Subtract,
 	"geofield.NewField": geofield.NewField[bson.D, any],
 
-	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any], "model.And": model.And,
-	"embed.Case": embed.Case[mediumBook],
+	"model.AggregateAs": model.AggregateAs[bson.D, bson.D, any],
+	"embed.Case":        embed.Case[mediumBook],
 
 	"model.Concat": model.Concat, "model.DuplicateIndex": model.DuplicateIndex,
-	"model.Entity": model.Entity[bson.D, any], "model.Eq": model.Eq, "model.Fence": model.Fence,
+	"model.Entity": model.Entity[bson.D, any], "model.Fence": model.Fence,
 	"model.InTx": model.InTx, "model.WithBulkWrite": model.WithBulkWrite, "model.WithToken": model.WithToken,
 	"model.WithTransactions": model.WithTransactions, "model.New": model.New,
 	"model.NewStore": model.NewStore[bson.D, any], "model.LogTo": model.LogTo, "model.Merge": model.Merge,

@@ -35,6 +35,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -148,7 +149,7 @@ func MendMatching(
 ) func([]model.Finding) model.Plan {
 	return MendByID(check, collection, leaves, func(id bson.D) model.Write {
 		one := update
-		one.Filter = model.And(id, is)
+		one.Filter = bsondoc.JoinFilters(id, is)
 		return model.Write{Collection: collection, Index: model.IDIndex, Idempotent: true, Model: &one}
 	})
 }

@@ -3,7 +3,9 @@ package embed
 import (
 	"fmt"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -217,7 +219,7 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 		p.Steps = append(p.Steps, model.Write{
 			Collection: m.docs.Name(), Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(id)}}, m.holds(key)),
+				Filter: bsondoc.JoinFilters(bson.D{{Key: "_id", Value: mql.Eq(id)}}, m.holds(key)),
 				Update: mongo.Pipeline{{{
 					Key:   "$set",
 					Value: bson.D{{Key: m.path, Value: m.distinct("$"+m.path, key)}},

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -282,7 +283,7 @@ func (k *kinds) having(q *model.Query, tag string, conditions bson.D) {
 	if q.Err = err; err != nil {
 		return
 	}
-	all := model.And(bson.D{{Key: k.u.tag, Value: tag}}, cond)
+	all := bsondoc.JoinFilters(bson.D{{Key: k.u.tag, Value: tag}}, cond)
 	switch {
 	case k.list:
 		// The server uses a partial index only if the filter names the tag by its full
@@ -337,7 +338,7 @@ func (k *kinds) assign(filter bson.D, tag string) model.Write {
 		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
 	}
 	return model.Write{Collection: k.docs.Name(), Idempotent: true, Model: &mongo.UpdateManyModel{
-		Filter: model.And(own, untagged), Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
+		Filter: bsondoc.JoinFilters(own, untagged), Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
 	}}
 }
 

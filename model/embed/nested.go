@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -105,9 +106,9 @@ func (n *Nested[K, F]) indexes() []model.Index { return n.n.in.allIndexes()[1:] 
 
 // inElement is the condition that the element with this key matches further conditions.
 func (n *nesting) inElement(key bson.RawValue, more ...bson.D) bson.D {
-	c := bson.D{{Key: n.outer.key, Value: model.Eq(key)}}
+	c := bson.D{{Key: n.outer.key, Value: mql.Eq(key)}}
 	for _, m := range more {
-		c = model.And(c, m)
+		c = bsondoc.JoinFilters(c, m)
 	}
 	return n.outer.matching(c)
 }
@@ -134,7 +135,7 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Reasons: []model.Reason{
 			{
-				If:  model.And(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
+				If:  bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
 				Err: errElementExists,
 			},
 		},
@@ -143,18 +144,18 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 		room := n.in.max - len(elems)
 		guard = append(guard, beyond(n.path, room, false))
 		w.Reasons = append(w.Reasons, model.Reason{
-			If:  model.And(byID, n.inElement(k, beyond(n.path, room, true))),
+			If:  bsondoc.JoinFilters(byID, n.inElement(k, beyond(n.path, room, true))),
 			Err: errArrayFull,
 		})
 	}
 	w.Reasons = append(w.Reasons, model.Reason{If: byID, Err: ErrNoElement})
 	var held []bson.D
 	for _, v := range elems {
-		held = append(held, bson.D{{Key: n.path, Value: model.Eq(v)}})
+		held = append(held, bson.D{{Key: n.path, Value: mql.Eq(v)}})
 	}
-	w.Done = model.And(byID, n.inElement(k, held...))
+	w.Done = bsondoc.JoinFilters(byID, n.inElement(k, held...))
 	w.Model = &mongo.UpdateOneModel{
-		Filter: model.And(byID, n.inElement(k, guard...)), ArrayFilters: []any{n.outerFilter(k)},
+		Filter: bsondoc.JoinFilters(byID, n.inElement(k, guard...)), ArrayFilters: []any{n.outerFilter(k)},
 		Update: bson.D{{Key: "$push", Value: bson.D{{Key: n.outer.path + ".$[e]." + n.path, Value: pushed(elems)}}}},
 	}
 	return w
@@ -162,7 +163,7 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 
 // outerFilter is the array filter for the element e with this key.
 func (n *nesting) outerFilter(key bson.RawValue) bson.D {
-	return bson.D{{Key: "e." + n.outer.key, Value: model.Eq(key)}}
+	return bson.D{{Key: "e." + n.outer.key, Value: mql.Eq(key)}}
 }
 
 func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
@@ -186,8 +187,8 @@ func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
 		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(ik)}})), Update: u,
-			ArrayFilters: []any{n.outerFilter(k), bson.D{{Key: "n." + n.in.key, Value: model.Eq(ik)}}},
+			Filter: bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: mql.Eq(ik)}})), Update: u,
+			ArrayFilters: []any{n.outerFilter(k), bson.D{{Key: "n." + n.in.key, Value: mql.Eq(ik)}}},
 		},
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/found"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -96,8 +98,8 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 		p.Steps = append(p.Steps, model.Write{
 			Collection: n.in.docs.Name(), Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: model.And(bson.D{{Key: "_id", Value: model.Eq(r.ID)}},
-					n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: model.Eq(key)}})),
+				Filter: bsondoc.JoinFilters(bson.D{{Key: "_id", Value: mql.Eq(r.ID)}},
+					n.inElement(in, bson.D{{Key: n.path + "." + n.in.key, Value: mql.Eq(key)}})),
 				Update: mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: n.outer.path, Value: n.distinct(in, key)}}}}},
 			},
 		})

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/internal/found"
 	"github.com/docmodel/docmodel/internal/mql"
@@ -159,8 +160,8 @@ func (s *subdocument) create(parent, doc any) model.Write {
 	}
 	m := w.Model.(*mongo.UpdateOneModel)
 	v := m.Update.(bson.D)[0].Value.(bson.D)[0].Value
-	m.Filter = model.And(byID, bson.D{{Key: s.path, Value: nil}})
-	w.Idempotent, w.Done = true, model.And(byID, bson.D{{Key: s.path, Value: model.Eq(v)}})
+	m.Filter = bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: nil}})
+	w.Idempotent, w.Done = true, bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: mql.Eq(v)}})
 	w.Reasons = []model.Reason{{If: byID, Err: errElementExists}}
 	return w
 }
@@ -178,7 +179,7 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 		Collection: s.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,
+			Filter: bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,
 		},
 	}
 }

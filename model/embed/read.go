@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -71,7 +72,7 @@ func (m *embedding) element(a *model.Aggregation, parent, key any) {
 	if err == nil {
 		err = keyErr
 	}
-	m.list(a, byID, bson.D{{Key: m.key, Value: model.Eq(k)}}, nil)
+	m.list(a, byID, bson.D{{Key: m.key, Value: mql.Eq(k)}}, nil)
 	if a.Index = model.IDIndex; err != nil {
 		a.Err = err
 	}

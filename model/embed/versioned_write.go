@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -48,10 +49,10 @@ func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise e
 		Collection: v.docs.Name(), Expect: model.One, Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: otherwise}},
 	}
-	filter := model.And(byID, cond)
+	filter := bsondoc.JoinFilters(byID, cond)
 	if v.ops != "" {
-		filter = model.And(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
-		w.Done, w.Idempotent = model.And(byID, bson.D{{Key: v.ops, Value: op}}), true
+		filter = bsondoc.JoinFilters(filter, bson.D{{Key: v.ops, Value: bson.D{{Key: "$ne", Value: op}}}})
+		w.Done, w.Idempotent = bsondoc.JoinFilters(byID, bson.D{{Key: v.ops, Value: op}}), true
 	}
 	w.Model = &mongo.UpdateOneModel{Filter: filter, Update: update}
 	return w

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -103,17 +104,17 @@ func (m *embedding) add(parent any, list []any) model.Write {
 		Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Done: byID,
 		Reasons: []model.Reason{{
-			If:  model.And(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}),
+			If:  bsondoc.JoinFilters(byID, bson.D{{Key: keyPath, Value: bson.D{{Key: "$in", Value: keys}}}}),
 			Err: errElementExists,
 		}},
 	}
-	filter := model.And(byID, bson.D{{Key: keyPath, Value: noneOf(keys)}})
+	filter := bsondoc.JoinFilters(byID, bson.D{{Key: keyPath, Value: noneOf(keys)}})
 	if m.max > 0 {
-		filter = model.And(filter, m.beyond(m.max-len(elems), false))
-		w.Reasons = append(w.Reasons, model.Reason{If: model.And(byID, m.beyond(m.max-len(elems), true)), Err: errArrayFull})
+		filter = bsondoc.JoinFilters(filter, m.beyond(m.max-len(elems), false))
+		w.Reasons = append(w.Reasons, model.Reason{If: bsondoc.JoinFilters(byID, m.beyond(m.max-len(elems), true)), Err: errArrayFull})
 	}
 	for _, v := range elems {
-		w.Done = model.And(w.Done, bson.D{{Key: m.path, Value: model.Eq(v)}})
+		w.Done = bsondoc.JoinFilters(w.Done, bson.D{{Key: m.path, Value: mql.Eq(v)}})
 	}
 	w.Model = &mongo.UpdateOneModel{
 		Filter: filter,
@@ -172,7 +173,7 @@ func (m *embedding) put(parent, element any) model.Write {
 	w := model.Write{Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex}
 	filter := byID
 	if m.max > 0 {
-		filter = model.And(byID, bson.D{{
+		filter = bsondoc.JoinFilters(byID, bson.D{{
 			Key:   "$or",
 			Value: bson.A{m.holds(keys[0].(bson.RawValue)), m.beyond(m.max-1, false)},
 		}})
@@ -187,7 +188,7 @@ func (m *embedding) put(parent, element any) model.Write {
 
 // holds is the condition that the array has an element with this key.
 func (m *embedding) holds(key bson.RawValue) bson.D {
-	return bson.D{{Key: m.path + "." + m.key, Value: model.Eq(key)}}
+	return bson.D{{Key: m.path + "." + m.key, Value: mql.Eq(key)}}
 }
 
 func (m *embedding) replace(parent, element any) model.Write {
@@ -221,8 +222,8 @@ func (m *embedding) toElement(parent any, key bson.RawValue, update bson.D, once
 		Collection: m.docs.Name(), Expect: model.One, Idempotent: once, Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: model.And(byID, m.holds(key)), Update: update,
-			ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: model.Eq(key)}}},
+			Filter: bsondoc.JoinFilters(byID, m.holds(key)), Update: update,
+			ArrayFilters: []any{bson.D{{Key: "e." + m.key, Value: mql.Eq(key)}}},
 		},
 	}
 }
@@ -280,9 +281,9 @@ func (m *embedding) reorder(parent any, at int, keys []any) model.Write {
 			Value: bson.D{{Key: "vars", Value: bson.D{{Key: "rest", Value: rest}}}, {Key: "in", Value: whole}},
 		}}
 	}
-	filter := model.And(byID, held[0].(bson.D))
+	filter := bsondoc.JoinFilters(byID, held[0].(bson.D))
 	if len(held) > 1 {
-		filter = model.And(byID, bson.D{{Key: "$and", Value: held}})
+		filter = bsondoc.JoinFilters(byID, bson.D{{Key: "$and", Value: held}})
 	}
 	return model.Write{
 		Collection: m.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
@@ -321,11 +322,11 @@ func (m *embedding) move(from, to, element any) model.Plan {
 		return model.RefusedPlan(m.docs.Name(), err)
 	}
 	there.Done, there.Idempotent = nil, false // an equal element may come from another move, or may be older
-	held := bson.D{{Key: m.path, Value: model.Eq(elems[0])}}
+	held := bson.D{{Key: m.path, Value: mql.Eq(elems[0])}}
 	take := bson.D{{Key: "$pullAll", Value: bson.D{{Key: m.path, Value: elems}}}}
 	p := model.NewPlan(there, model.Write{
 		Collection: m.docs.Name(), Expect: model.One, Index: model.IDIndex,
-		Model: &mongo.UpdateOneModel{Filter: model.And(byID, held), Update: take},
+		Model: &mongo.UpdateOneModel{Filter: bsondoc.JoinFilters(byID, held), Update: take},
 	})
 	p.IfStale = []model.Step{
 		model.Write{

@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -29,10 +31,10 @@ func (s *shard) changeKey(id any, from, to bson.D) model.Write {
 	if err != nil {
 		return model.Refused(s.Name(), err)
 	}
-	done := model.And(filter, equals(s.merged(from, to)))
+	done := bsondoc.JoinFilters(filter, equals(s.merged(from, to)))
 	return model.Write{
 		Collection: s.Name(), Expect: model.One, Done: done, Idempotent: true, Index: "_id_",
-		Model: mongo.NewUpdateOneModel().SetFilter(model.And(filter, equals(from))).
+		Model: mongo.NewUpdateOneModel().SetFilter(bsondoc.JoinFilters(filter, equals(from))).
 			SetUpdate(bson.D{{Key: "$set", Value: to}}),
 	}
 }
@@ -92,7 +94,7 @@ func (s *shard) merged(from, to bson.D) bson.D {
 func equals(values bson.D) bson.D {
 	out := make(bson.D, len(values))
 	for i, e := range values {
-		out[i] = bson.E{Key: e.Key, Value: model.Eq(e.Value)}
+		out[i] = bson.E{Key: e.Key, Value: mql.Eq(e.Value)}
 	}
 	return out
 }

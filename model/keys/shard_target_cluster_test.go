@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/tenancy"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
@@ -156,7 +157,7 @@ func (x *trial) condition(path string) any {
 	case 8:
 		return shardD("$not", shardD("$gt", "b"))
 	}
-	return model.Eq(v())
+	return mql.Eq(v())
 }
 
 func (x *trial) filter(depth int) bson.D {

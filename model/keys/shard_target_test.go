@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/keys"
 	"github.com/docmodel/docmodel/mongotest"
@@ -220,7 +221,7 @@ func TestShardTargetsFind(t *testing.T) {
 			case 2:
 				return shardD("$ne", v())
 			}
-			return model.Eq(v())
+			return mql.Eq(v())
 		}
 		var filter func(depth int) bson.D
 		filter = func(depth int) bson.D {

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/relate/internal/stmt"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -140,7 +141,7 @@ func matchList(ids bson.A) any {
 	if len(ids) == 0 {
 		return stmt.OneOf(bson.A{nil, bson.A{}})
 	}
-	return model.Eq(ids)
+	return mql.Eq(ids)
 }
 
 // nestValue is a document with a value at a dotted path.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/testkit"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/model/modeltest"
@@ -231,7 +232,7 @@ func TestJoinCollectionHostile(t *testing.T) {
 		}
 		for i, id := range hostile {
 			other := hostile[(i+1)%len(hostile)]
-			pair := bson.D{{Key: "l", Value: model.Eq(id)}, {Key: "r", Value: model.Eq(other)}}
+			pair := bson.D{{Key: "l", Value: mql.Eq(id)}, {Key: "r", Value: mql.Eq(other)}}
 			do(testkit.Changed(tieStore.Insert(tie{string(rune('a' + i)), id, other, "n"})))
 			do(testkit.Changed(tieStore.EnsureOne(pair, tie{string(rune('A' + i)), id, other, "n"})))
 			do(testkit.Changed(tieStore.SetOne(pair, bson.D{{Key: "note", Value: "$note"}})))

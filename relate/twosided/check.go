@@ -150,7 +150,7 @@ var halfLinkOrder = bson.D{{Key: "$sort", Value: bson.D{{Key: "a", Value: 1}, {K
 func (e endOfRelation) matchAsFound(id, mark bson.RawValue) bson.D {
 	cond := any(mql.Exists(false))
 	if mark.Type != 0 {
-		cond = model.Eq(mark)
+		cond = mql.Eq(mark)
 	}
 	return append(commands.MatchID(id), mql.E(string(e.Docs.StoreField()), cond))
 }
@@ -164,5 +164,5 @@ func (e endOfRelation) addID(holder, mark, id bson.RawValue) model.Write {
 // pullID is the repair that removes an id from a list.
 func (e endOfRelation) pullID(holder, mark, id bson.RawValue) model.Write {
 	return commands.UpdateIf(e.Docs.Name(), e.matchAsFound(holder, mark),
-		stmt.ApplyOperator("$pull", e.Path, model.Eq(id)))
+		stmt.ApplyOperator("$pull", e.Path, mql.Eq(id)))
 }

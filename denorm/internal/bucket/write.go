@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/docmodel/docmodel/denorm/internal/stored"
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -190,7 +191,7 @@ func (b *Buckets) write(e Element, seq int64) model.Write {
 	w := commands.UpsertOne(b.Docs.Name(), filter, b.update(e, seq))
 	w.Expect, w.Done, w.Idempotent, w.Keyed = model.One, done, b.Spec.ElementKey != "", b.Docs.IsKeyed()
 	w.Reasons = []model.Reason{
-		{If: model.And(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
+		{If: bsondoc.JoinFilters(byID, bson.D{{Key: "$or", Value: full}}), Err: errFull},
 		{If: byID, Err: model.ErrStale}, // another writer has just created it
 	}
 	return w

@@ -356,12 +356,12 @@ func (s *survey) replaceNode(doc bson.Raw) model.Write {
 }
 
 // matchID matches the document with the _id of another.
-func matchID(doc bson.Raw) bson.D { return bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}} }
+func matchID(doc bson.Raw) bson.D { return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}} }
 
 // updateNode sets tree fields of a node, and the change number.
 func (s *survey) updateNode(id bson.RawValue, set bson.D, change int64) model.Write {
 	return model.Write{Collection: s.to.Collection, Index: model.IDIndex, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(id)}},
+		Filter: bson.D{{Key: "_id", Value: mql.Eq(id)}},
 		Update: mql.Op("$set", append(slices.Clone(set), mql.E(s.to.Links.Change, change))),
 	}}
 }

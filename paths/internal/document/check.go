@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -212,7 +213,7 @@ func (g *grove) findDisordered() []int {
 
 // matchOwners matches owners with a list.
 func (t *Tree) matchOwners(filter bson.D) bson.D {
-	return model.And(
+	return bsondoc.JoinFilters(
 		filter, bson.D{{Key: t.Path, Value: bson.D{{Key: "$exists", Value: true}, {Key: "$ne", Value: nil}}}},
 	)
 }

@@ -30,7 +30,7 @@ func (t *Tree) queryEntries(owner bson.RawValue, err error, stages ...bson.D) mo
 		return a
 	}
 	a.Pipeline = mongo.Pipeline{
-		mql.Op("$match", bson.D{{Key: "_id", Value: model.Eq(owner)}}),
+		mql.Op("$match", bson.D{{Key: "_id", Value: mql.Eq(owner)}}),
 		mql.Op("$project", bson.D{{Key: "_id", Value: 0}, {Key: "all", Value: t.makeAllEntries()}}),
 	}
 	a.Pipeline = append(a.Pipeline, stages...)

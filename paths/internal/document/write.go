@@ -25,7 +25,7 @@ type state struct {
 
 // readState reads an owner's list and counter.
 func (t *Tree) readState(ctx context.Context, db model.DB, owner bson.RawValue) (state, error) {
-	doc, err := t.findLists(bson.D{{Key: "_id", Value: model.Eq(owner)}}, model.IDIndex).One(ctx, db)
+	doc, err := t.findLists(bson.D{{Key: "_id", Value: mql.Eq(owner)}}, model.IDIndex).One(ctx, db)
 	return t.decodeState(doc), err
 }
 
@@ -95,7 +95,7 @@ type edit struct {
 // list or the document too large. $bsonSize is the size of the whole document before the
 // update.
 func (t *Tree) makeWrite(e edit) model.Write {
-	id := bson.D{{Key: "_id", Value: model.Eq(e.owner)}}
+	id := bson.D{{Key: "_id", Value: mql.Eq(e.owner)}}
 	w := model.Write{Collection: t.Owners, Expect: model.One, Index: model.IDIndex, Idempotent: true}
 	if e.done != nil {
 		w.Done = slices.Concat(id, e.done)
@@ -148,7 +148,7 @@ func (t *Tree) matchAsRead(s state) bson.D {
 	case t.spec.Revision != "" && s.Revision.Type == 0:
 		return bson.D{{Key: t.spec.Revision, Value: nil}}
 	case t.spec.Revision != "":
-		return bson.D{{Key: t.spec.Revision, Value: model.Eq(s.Revision)}}
+		return bson.D{{Key: t.spec.Revision, Value: mql.Eq(s.Revision)}}
 	case s.List.Type == 0:
 		return bson.D{{Key: t.Path, Value: mql.Exists(false)}}
 	}
@@ -210,7 +210,7 @@ func (t *Tree) writePush(owner bson.RawValue, node bson.Raw, index int, around b
 	ids := t.joinPath(t.spec.ID)
 	// The parent must be there and the node must not: both in one condition on the ids.
 	guard := matchAbsent(id)
-	reasons := []model.Reason{{If: bson.D{{Key: ids, Value: model.Eq(id)}}, Err: t.newNodeError(model.ErrTaken, id)}}
+	reasons := []model.Reason{{If: bson.D{{Key: ids, Value: mql.Eq(id)}}, Err: t.newNodeError(model.ErrTaken, id)}}
 	if !forest.IsNull(parent) {
 		guard = append(mql.Op("$eq", parent), guard...)
 		reasons = append(
@@ -248,9 +248,9 @@ func (t *Tree) writePatch(owner, id bson.RawValue, set []field, grows int) model
 	}
 	ids := t.joinPath(t.spec.ID)
 	return t.makeWrite(edit{
-		owner: owner, filter: bson.D{{Key: ids, Value: model.Eq(id)}}, update: t.setAtPath(t.Path+".$[n]", set),
+		owner: owner, filter: bson.D{{Key: ids, Value: mql.Eq(id)}}, update: t.setAtPath(t.Path+".$[n]", set),
 		grows: grows,
-		af:    []any{bson.D{{Key: "n." + t.spec.ID, Value: model.Eq(id)}}},
+		af:    []any{bson.D{{Key: "n." + t.spec.ID, Value: mql.Eq(id)}}},
 		reasons: []model.Reason{
 			{If: bson.D{{Key: ids, Value: matchAbsent(id)}}, Err: t.newNodeError(model.ErrNotFound, id)},
 		},
@@ -355,10 +355,10 @@ func (t *Tree) PullNode(owner, id bson.RawValue, err error) model.Write {
 func (t *Tree) writePull(owner, id bson.RawValue) model.Write {
 	ids, parents := t.joinPath(t.spec.ID), t.joinPath(t.spec.Parent)
 	return t.makeWrite(edit{
-		owner: owner, filter: bson.D{{Key: ids, Value: model.Eq(id)}, {Key: parents, Value: matchAbsent(id)}},
-		update: mql.Op("$pull", bson.D{{Key: t.Path, Value: bson.D{{Key: t.spec.ID, Value: model.Eq(id)}}}}),
+		owner: owner, filter: bson.D{{Key: ids, Value: mql.Eq(id)}, {Key: parents, Value: matchAbsent(id)}},
+		update: mql.Op("$pull", bson.D{{Key: t.Path, Value: bson.D{{Key: t.spec.ID, Value: mql.Eq(id)}}}}),
 		reasons: []model.Reason{
-			{If: bson.D{{Key: parents, Value: model.Eq(id)}}, Err: t.newNodeError(forest.ErrHasChildren, id)},
+			{If: bson.D{{Key: parents, Value: mql.Eq(id)}}, Err: t.newNodeError(forest.ErrHasChildren, id)},
 			{If: bson.D{{Key: ids, Value: matchAbsent(id)}}, Err: t.newNodeError(model.ErrNotFound, id)},
 		},
 	})

@@ -76,8 +76,8 @@ func (t *Tree) planInsert(
 // the same parent.
 func (t *Tree) matchPosition(e element) bson.D {
 	return bson.D{
-		{Key: e.at + "." + t.spec.ID, Value: model.Eq(e.id)},
-		{Key: e.at + "." + t.spec.Parent, Value: model.Eq(forest.ConvertNullToNil(e.doc().Lookup(t.spec.Parent)))},
+		{Key: e.at + "." + t.spec.ID, Value: mql.Eq(e.id)},
+		{Key: e.at + "." + t.spec.Parent, Value: mql.Eq(forest.ConvertNullToNil(e.doc().Lookup(t.spec.Parent)))},
 	}
 }
 

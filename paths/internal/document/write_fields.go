@@ -58,7 +58,7 @@ func (t *Tree) planSet(owner bson.RawValue, s state, id bson.RawValue, set []fie
 		return model.NewPlan(t.writePatch(owner, e.id, set, max(grows, 0))), nil
 	}
 	return model.NewPlan(t.makeWrite(edit{
-		owner: owner, filter: bson.D{{Key: e.at + "." + t.spec.ID, Value: model.Eq(e.id)}},
+		owner: owner, filter: bson.D{{Key: e.at + "." + t.spec.ID, Value: mql.Eq(e.id)}},
 		update: t.setAtPath(e.at, set), grows: grows,
 	})), nil
 }
@@ -90,7 +90,7 @@ func (t *Tree) planReplace(owner bson.RawValue, s state, node bson.Raw) (model.P
 	if t.spec.Order != "" {
 		order := old.doc().Lookup(t.spec.Order)
 		ties = append(ties, field{t.spec.Order, order})
-		guard = append(guard, mql.E(old.at+"."+t.spec.Order, model.Eq(forest.ConvertNullToNil(order))))
+		guard = append(guard, mql.E(old.at+"."+t.spec.Order, mql.Eq(forest.ConvertNullToNil(order))))
 	}
 	// With a counter, it alone says whether the list is as it was read.
 	if t.spec.Revision != "" {

@@ -42,7 +42,7 @@ func (r *RollUp) makeAggregation(s tree.Source) model.Aggregation {
 func (r *RollUp) FindTotal(n tree.Node) model.Aggregation {
 	b, ok := r.tree.Rep.(tree.Brancher)
 	if !ok {
-		return r.makeAggregation(r.groupReached(tree.Match(model.IDIndex, bson.D{{Key: "_id", Value: model.Eq(n.ID)}})))
+		return r.makeAggregation(r.groupReached(tree.Match(model.IDIndex, bson.D{{Key: "_id", Value: mql.Eq(n.ID)}})))
 	}
 	s := b.FindSubtree(n)
 	s.Pipeline = append(s.Pipeline, tree.GroupBy(nil, accumulateTotals(r.path)))
@@ -63,7 +63,7 @@ func (r *RollUp) groupBranches(n *tree.Node, children []tree.Node) (s tree.Sourc
 	}
 	return r.groupReached(
 		tree.Match(
-			r.tree.NameParentIndex(), bson.D{{Key: r.tree.Links.Parent, Value: model.Eq(tree.EncodeParentID(n))}},
+			r.tree.NameParentIndex(), bson.D{{Key: r.tree.Links.Parent, Value: mql.Eq(tree.EncodeParentID(n))}},
 		),
 	), func(c tree.Node) bson.RawValue { return c.ID }
 }

@@ -119,12 +119,12 @@ func (r *RollUp) planTotals(docs []bson.Raw) (model.Plan, error) {
 		// If another writer has stored totals since the read, its totals stay.
 		was := any(nil)
 		if got.Type != 0 {
-			was = model.Eq(got)
+			was = mql.Eq(got)
 		}
 		p.Steps = append(p.Steps, model.Write{
 			Collection: r.tree.Collection, Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: r.into, Value: was}},
+				Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, {Key: r.into, Value: was}},
 				Update: mql.Op("$set", bson.D{{Key: r.into, Value: want}}),
 			},
 		})

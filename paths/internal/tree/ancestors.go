@@ -85,7 +85,7 @@ func (t *ancestorArray) isWithin(n, top Node) (is, known bool) {
 }
 
 // matchSubtree matches a node and its descendants.
-func (t *ancestorArray) matchSubtree(n Node) bson.E { return mql.E(t.path, model.Eq(n.ID)) }
+func (t *ancestorArray) matchSubtree(n Node) bson.E { return mql.E(t.path, mql.Eq(n.ID)) }
 
 // planMove writes a move among siblings as one document. Any other move is one update of
 // the subtree, in which the top also gets its links. If the update is cut, the nodes that

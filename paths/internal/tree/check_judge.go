@@ -322,10 +322,10 @@ func (m *mending) changesField(key, path string) bool {
 func (m *mending) mendNode(n Node, set bson.D) model.Write {
 	was := any(nil)
 	if v, _ := core.ValueAt(n.Raw, m.Links.Change); v.Type != 0 {
-		was = model.Eq(v)
+		was = mql.Eq(v)
 	}
 	return model.Write{Collection: m.Collection, Index: model.IDIndex, Idempotent: true, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, {Key: m.Links.Change, Value: was}},
+		Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, {Key: m.Links.Change, Value: was}},
 		Update: mql.Op("$set", set),
 	}}
 }

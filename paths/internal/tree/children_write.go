@@ -99,7 +99,7 @@ func (t *childTree) pushToList(n Node, s spot, change int64) model.Write {
 		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
-				{Key: "_id", Value: model.Eq(s.parent.ID)}, {Key: t.path, Value: mql.Op("$ne", n.ID)},
+				{Key: "_id", Value: mql.Eq(s.parent.ID)}, {Key: t.path, Value: mql.Op("$ne", n.ID)},
 				t.matchNotChangedAfter(change),
 			},
 			Update: bson.D{
@@ -130,7 +130,7 @@ func (t *childTree) pullFromList(parent, id bson.RawValue, guard bson.E, mark bs
 		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
 			Filter: bson.D{
-				{Key: "_id", Value: model.Eq(parent)}, {Key: t.path, Value: mql.Op("$elemMatch", mql.Op("$eq", id))},
+				{Key: "_id", Value: mql.Eq(parent)}, {Key: t.path, Value: mql.Op("$elemMatch", mql.Op("$eq", id))},
 				guard,
 			},
 			Update: append(mql.Op("$pullAll", bson.D{{Key: t.path, Value: []bson.RawValue{id}}}), mark...),
@@ -168,7 +168,7 @@ func (t *childTree) placeInList(
 	return model.Write{
 		Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
-			Filter: bson.D{{Key: "_id", Value: model.Eq(parent)}, t.matchChangedBefore(change)}, Update: update,
+			Filter: bson.D{{Key: "_id", Value: mql.Eq(parent)}, t.matchChangedBefore(change)}, Update: update,
 		},
 	}
 }

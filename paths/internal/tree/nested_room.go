@@ -265,7 +265,7 @@ func (t *nestedSet) writeNumbers(n Node, s span, turned bool, fields bson.D, cha
 		fields,
 	)
 	return model.Write{Collection: t.Collection, Index: model.IDIndex, Idempotent: true, Model: &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchChangedBefore(change)}, Update: mql.Op("$set", set),
+		Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, t.matchChangedBefore(change)}, Update: mql.Op("$set", set),
 	}}
 }
 

@@ -91,7 +91,7 @@ func (t *Tree) followLinks(n Node, start, from, to string, direction, depth int)
 	if depth > 0 {
 		lookup = append(lookup, mql.E("maxDepth", int64(depth-1)))
 	}
-	s := Match(model.IDIndex, bson.D{{Key: "_id", Value: model.Eq(n.ID)}},
+	s := Match(model.IDIndex, bson.D{{Key: "_id", Value: mql.Eq(n.ID)}},
 		mql.Op("$project", bson.D{{Key: from, Value: 1}}),
 		mql.Op("$graphLookup", lookup),
 		mql.Op("$unwind", "$nodes"),
@@ -105,18 +105,18 @@ func (t *Tree) followLinks(n Node, start, from, to string, direction, depth int)
 // that were read. Done says when the write was applied before: the node has the new
 // links.
 func (t *Tree) relinkNode(n Node, s spot, change int64) model.Write {
-	id := mql.E("_id", model.Eq(n.ID))
+	id := mql.E("_id", mql.Eq(n.ID))
 	was := bson.D{
 		id, {Key: t.Links.Parent, Value: nil}, {Key: t.Links.Order, Value: n.Order}, t.matchChangedBefore(change),
 	}
 	if !n.IsRoot() {
-		was[1].Value = model.Eq(n.Parent)
+		was[1].Value = mql.Eq(n.Parent)
 	}
 	return model.Write{
 		Collection: t.Collection, Expect: model.One, Index: model.IDIndex,
 		Model: &mongo.UpdateOneModel{Filter: was, Update: mql.Op("$set", t.setLinks(s, change))},
 		Done: bson.D{
-			id, {Key: t.Links.Parent, Value: model.Eq(EncodeParentID(s.parent))}, {Key: t.Links.Order, Value: s.order},
+			id, {Key: t.Links.Parent, Value: mql.Eq(EncodeParentID(s.parent))}, {Key: t.Links.Order, Value: s.order},
 		},
 	}
 }
@@ -128,7 +128,7 @@ func (t *Tree) relinkNodes(nodes []Node, to []spot, change int64) []model.Step {
 	for i, n := range nodes {
 		steps[i] = model.Write{Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+				Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, t.matchNotChangedAfter(change)},
 				Update: mql.Op("$set", t.setLinks(to[i], change)),
 			}}
 	}
@@ -138,7 +138,7 @@ func (t *Tree) relinkNodes(nodes []Node, to []spot, change int64) []model.Step {
 // deleteByID deletes a node, except if a later change wrote a document with its _id.
 func (t *Tree) deleteByID(n Node, change int64) []model.Step {
 	return []model.Step{model.Write{Collection: t.Collection, Index: model.IDIndex, Model: &mongo.DeleteOneModel{
-		Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+		Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, t.matchNotChangedAfter(change)},
 	}}}
 }
 

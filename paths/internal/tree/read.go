@@ -70,7 +70,7 @@ func limitTo(n int) bson.D { return mql.Op("$limit", n) }
 // FindByID is the query of nodes by their _ids.
 func (t *Tree) FindByID(ids ...bson.RawValue) Source {
 	if len(ids) == 1 {
-		return Match(model.IDIndex, bson.D{{Key: "_id", Value: model.Eq(ids[0])}})
+		return Match(model.IDIndex, bson.D{{Key: "_id", Value: mql.Eq(ids[0])}})
 	}
 	return Match(model.IDIndex, bson.D{{Key: "_id", Value: mql.Op("$in", ids)}})
 }
@@ -81,7 +81,7 @@ func (t *Tree) NameParentIndex() string { return t.Indexes[0].Name }
 // FindChildren is the query of a node's children in order, or of the roots if parent is
 // nil.
 func (t *Tree) FindChildren(parent any, more ...bson.E) Source {
-	return Match(t.NameParentIndex(), append(bson.D{{Key: t.Links.Parent, Value: model.Eq(parent)}}, more...),
+	return Match(t.NameParentIndex(), append(bson.D{{Key: t.Links.Parent, Value: mql.Eq(parent)}}, more...),
 		mql.Op("$sort", t.SortSiblings()))
 }
 
@@ -94,7 +94,7 @@ func (t *Tree) SortSiblings() bson.D {
 // findNearestSibling is the query of the sibling directly before or after an order key.
 // With the key "" it finds the last or the first sibling. A node that moves is excluded.
 func (t *Tree) findNearestSibling(parent any, key string, after bool, not bson.RawValue) Source {
-	filter := bson.D{{Key: t.Links.Parent, Value: model.Eq(parent)}}
+	filter := bson.D{{Key: t.Links.Parent, Value: mql.Eq(parent)}}
 	op, direction := "$lt", -1
 	if after {
 		op, direction = "$gt", 1

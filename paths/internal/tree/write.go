@@ -210,7 +210,7 @@ func (t *Tree) respaceSiblings(s spot, change int64) []model.Step {
 		steps = append(steps, model.Write{
 			Collection: t.Collection, Index: model.IDIndex, Idempotent: true,
 			Model: &mongo.UpdateOneModel{
-				Filter: bson.D{{Key: "_id", Value: model.Eq(n.ID)}, t.matchNotChangedAfter(change)},
+				Filter: bson.D{{Key: "_id", Value: mql.Eq(n.ID)}, t.matchNotChangedAfter(change)},
 				Update: mql.Op("$set", set),
 			},
 		})

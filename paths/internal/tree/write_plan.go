@@ -8,6 +8,7 @@ import (
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/forest"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -66,7 +67,7 @@ func (t *Tree) checkNumberIsNewer(s State) error {
 // explainTaken tells why an insert met a duplicate key: another document has the _id. A
 // [model.Scope] may hide that document.
 func (t *Tree) explainTaken(id bson.RawValue) []model.Reason {
-	return []model.Reason{{If: bson.D{{Key: "_id", Value: model.Eq(id)}}, Err: t.newTakenError(id)}}
+	return []model.Reason{{If: bson.D{{Key: "_id", Value: mql.Eq(id)}}, Err: t.newTakenError(id)}}
 }
 
 // newTakenError is the error for an _id that another document has.
@@ -91,7 +92,7 @@ func (t *Tree) decideInsert(s State) (model.Plan, error) {
 	}
 	insert := model.Write{
 		Collection: t.Collection, Model: &mongo.InsertOneModel{Document: stored}, Expect: model.One,
-		Done:    bson.D{{Key: "_id", Value: model.Eq(s.node.ID)}, {Key: t.Links.Change, Value: s.Change}},
+		Done:    bson.D{{Key: "_id", Value: mql.Eq(s.node.ID)}, {Key: t.Links.Change, Value: s.Change}},
 		Reasons: t.explainTaken(s.node.ID),
 	}
 	p := model.NewPlan(slices.Concat([]model.Step{insert}, room, t.respaceSiblings(s.to, s.Change))...)

@@ -12,7 +12,7 @@
 //
 // # Rules
 //
-//  1. A value of the caller's goes under $eq (model.Eq), never bare: it can be a regular
+//  1. A value of the caller's goes under $eq (mql.Eq), never bare: it can be a regular
 //     expression or a document with operators.
 //  2. A sort ends with _id, so that its order is total and a page can begin after any document.
 //  3. A GuardedEdit says in its filter what must hold before it, and in Done what holds after
@@ -23,12 +23,11 @@ package stmt
 
 import (
 	"github.com/docmodel/docmodel/internal/mql"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
 // MatchValue is the filter of the documents with a value at a path, or in an array there.
-func MatchValue(path string, v any) bson.D { return bson.D{{Key: path, Value: model.Eq(v)}} }
+func MatchValue(path string, v any) bson.D { return bson.D{{Key: path, Value: mql.Eq(v)}} }
 
 // OneOf is the condition that a value is one of some values.
 func OneOf(values any) bson.D { return bson.D{{Key: "$in", Value: values}} }

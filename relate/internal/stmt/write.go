@@ -3,6 +3,7 @@ package stmt
 import (
 	"cmp"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
@@ -30,9 +31,9 @@ func (e GuardedEdit) MakeWrite(docs *core.Docs, id any, err error) model.Write {
 		return model.Refused(docs.Name(), err)
 	}
 	this := MatchValue("_id", key)
-	w := commands.UpdateOne(docs.Name(), model.And(this, e.When), e.Update)
+	w := commands.UpdateOne(docs.Name(), bsondoc.JoinFilters(this, e.When), e.Update)
 	if e.When != nil {
-		w.Done, w.Idempotent = model.And(this, e.Was), e.Once
+		w.Done, w.Idempotent = bsondoc.JoinFilters(this, e.Was), e.Once
 	}
 	return w
 }

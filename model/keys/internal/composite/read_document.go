@@ -1,7 +1,7 @@
 package composite
 
 import (
-	"github.com/docmodel/docmodel/model"
+	"github.com/docmodel/docmodel/internal/mql"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -29,7 +29,7 @@ func (c *Key) DocumentsUnder(values []any) (bson.D, error) {
 	case len(vs) == 0:
 		return bson.D{}, nil
 	case len(vs) == len(c.parts):
-		return bson.D{{Key: "_id", Value: model.Eq(c.named(vs))}}, nil
+		return bson.D{{Key: "_id", Value: mql.Eq(c.named(vs))}}, nil
 	}
 	return c.documentRange(vs, [2]bson.RawValue{}), nil
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
@@ -72,6 +73,6 @@ func (k *Keys) Find(q *model.Query, value string) {
 	for i := range slices.Max(k.all) {
 		keys = append(keys, key(value, i))
 	}
-	q.Filter = model.And(bson.D{{Key: k.path, Value: in(keys)}}, q.Filter)
+	q.Filter = bsondoc.JoinFilters(bson.D{{Key: k.path, Value: in(keys)}}, q.Filter)
 	q.Sort, q.Index = k.Order(), k.index().Name
 }

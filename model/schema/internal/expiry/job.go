@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -64,7 +65,7 @@ func coldOf(d bson.Raw) bson.Raw {
 // copyOf is the write that archives a document, given what is archived of it; without a model where that is the same.
 func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	w := model.Write{Collection: x.cold, Index: model.IDIndex, Final: true} // a copy keeps its updatedAt
-	id := bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}}
+	id := bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}}
 	if cold == nil {
 		w.Model = &mongo.InsertOneModel{Document: doc}
 		w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another run archived it in another state: look again

@@ -6,9 +6,11 @@ import (
 	"math"
 	"time"
 
+	"github.com/docmodel/docmodel/internal/bsondoc"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -43,7 +45,7 @@ func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
-		m.Filter, w.Done, w.Idempotent = model.And(id, bson.D{other}), model.And(id, bson.D{done}), true
+		m.Filter, w.Done, w.Idempotent = bsondoc.JoinFilters(id, bson.D{other}), bsondoc.JoinFilters(id, bson.D{done}), true
 	}
 	return w
 }
@@ -58,7 +60,7 @@ func (x *Expiry) unchanged(doc bson.Raw) bson.D {
 	if v.Type == 0 {
 		read = nil
 	}
-	return bson.D{{Key: "_id", Value: model.Eq(doc.Lookup("_id"))}, {Key: x.version, Value: model.Eq(read)}}
+	return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}, {Key: x.version, Value: mql.Eq(read)}}
 }
 
 // A state is what a restore decides from: the document, nil for none, and, only if there is none, its archived copy.
@@ -185,7 +187,7 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	case pair.Cold.Validate() != nil || pair.ID.Type == 0 || !pair.Cold.Lookup("_id").Equal(pair.ID):
 		return refuse("cold", "isn't a result of Both")
 	}
-	id := bson.E{Key: "_id", Value: model.Eq(bsonval.Clone(pair.ID))}
+	id := bson.E{Key: "_id", Value: mql.Eq(bsonval.Clone(pair.ID))}
 	mark := bson.D{{Key: "$set", Value: bson.D{{Key: touchedField, Value: op}}}}
 	if x.version != "" {
 		mark = append(mark, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})

@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/internal/rawdoc"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -73,7 +74,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	}
 	if upgrade {
 		w.Done = bson.D{
-			{Key: "_id", Value: model.Eq(id)},
+			{Key: "_id", Value: mql.Eq(id)},
 			{Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}},
 		}
 	}
