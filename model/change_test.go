@@ -139,7 +139,7 @@ func TestChangePauses(t *testing.T) {
 			change := model.ChangeOf[bson.D]{
 				Read: func(context.Context, model.DB) (bson.D, error) { return nil, nil },
 				Decide: func(bson.D) (model.Plan, error) {
-					return model.RefusedPlan("parts", model.ErrStale), nil // nothing is sent
+					return model.NewPlan(model.Refused("parts", model.ErrStale)), nil // nothing is sent
 				},
 				Attempts: 5, Pause: c.pause, MaxPause: c.most,
 			}

@@ -79,7 +79,7 @@ func (c declaration) insertMany(n int, doc func(int) any) Plan {
 	for i := range n {
 		var w Write
 		if c.insert(&w, doc(i)); w.Err != nil {
-			return RefusedPlan(c.Name(), fmt.Errorf("docmodel: document %d: %w", i, w.Err))
+			return NewPlan(Refused(c.Name(), fmt.Errorf("docmodel: document %d: %w", i, w.Err)))
 		}
 		p.Steps = append(p.Steps, w)
 	}

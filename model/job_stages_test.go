@@ -170,9 +170,9 @@ func TestCheckJobLeaves(t *testing.T) {
 		check.Mend = func(found []model.Finding) model.Plan {
 			for _, f := range found {
 				if f.ID.AsInt64() == 3 {
-					return model.RefusedPlan("stocks", &model.ValueError{
+					return model.NewPlan(model.Refused("stocks", &model.ValueError{
 						Collection: "stocks", Field: "qty", Value: -2, Reason: "is counted by hand",
-					})
+					}))
 				}
 			}
 			return mend(found)

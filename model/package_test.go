@@ -73,3 +73,6 @@ var (
 	errDuplicate, errServer = testkit.ErrDuplicate, testkit.ErrServer
 	rawOf                   = testkit.Raw
 )
+
+// refusedParts is a plan that is refused for errBad.
+var refusedParts = model.NewPlan(model.Refused("parts", errBad))

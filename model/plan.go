@@ -50,10 +50,6 @@ type Plan struct {
 // NewPlan returns a plan of the steps.
 func NewPlan(steps ...Step) Plan { return Plan{Steps: slices.Clone(steps)} }
 
-// RefusedPlan returns a plan for bad input. The plan's Run sends nothing, and returns err
-// in a [*StepError].
-func RefusedPlan(collection string, err error) Plan { return NewPlan(Refused(collection, err)) }
-
 // Concat joins plans in order. The result is transactional if one plan is, and has the
 // first Options that aren't zero. Its IfStale has the IfStale steps of all plans.
 func Concat(plans ...Plan) Plan {

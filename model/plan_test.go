@@ -119,7 +119,7 @@ func TestCost(t *testing.T) {
 			want:   model.Cost{Commands: 2, Written: 1, Unbounded: true, Indexes: []string{"_id_"}},
 			reason: "both",
 		},
-		{model.RefusedPlan("parts", errors.New("bad")).Cost(), model.Cost{}, "what is refused costs nothing"},
+		{refusedParts.Cost(), model.Cost{}, "what is refused costs nothing"},
 		{parts.ByID(1).Cost(), model.Cost{Commands: 1, Batches: true, Indexes: []string{"_id_"}}, "a query"},
 		{parts.Aggregate(nil).Cost(), model.Cost{Commands: 1, Batches: true}, "a pipeline"},
 		{parts.Modify(nil, set).Cost(), model.Cost{Commands: 1, Written: 1, Returned: 1}, "a findAndModify"},
@@ -314,7 +314,7 @@ func TestPlanErr(t *testing.T) {
 			t.Errorf("String of a plan with a bad step: %q", got)
 		}
 	}
-	if err := model.RefusedPlan("parts", bad).Err(); !errors.Is(err, bad) {
+	if err := model.NewPlan(model.Refused("parts", bad)).Err(); !errors.Is(err, bad) {
 		t.Errorf("the cause is lost: %v", err)
 	}
 }

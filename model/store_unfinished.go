@@ -196,7 +196,7 @@ func (s *store) follow(state storeState, doc int) (first, back []Step, then Plan
 	}
 	all, err := s.writesOnce(once, state.docs[doc].token)
 	if err != nil {
-		return nil, nil, RefusedPlan(s.docs.Name(), err)
+		return nil, nil, NewPlan(Refused(s.docs.Name(), err))
 	}
 	for _, w := range all {
 		then.Steps = append(then.Steps, w)

@@ -51,7 +51,7 @@ func TestRepeatable(t *testing.T) {
 			want:   false,
 		},
 		{"transactional by itself", model.Plan{Transactional: true}, false},
-		{"bad input", model.RefusedPlan("c", errors.New("bad")), false},
+		{"bad input", model.NewPlan(model.Refused("c", errors.New("bad"))), false},
 	} {
 		if got := c.plan.Repeatable(); got != c.want {
 			t.Errorf("%s: %v, want %v", c.reason, got, c.want)

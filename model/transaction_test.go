@@ -59,7 +59,7 @@ func TestRunTx(t *testing.T) {
 		{model.NewPlan(parts.Delete(1), done(insertDoc(d("_id", 2)), d("_id", 2))), "applied, already", nil,
 			[]part{{2, "b", 5}}, "a condition says that it was done"},
 		{model.Plan{}, "", nil, []part{{1, "a", 5}, {2, "b", 5}}, "nothing to do"},
-		{model.RefusedPlan("parts", errBad), "not sent", errBad, []part{{1, "a", 5}, {2, "b", 5}}, "bad input"},
+		{refusedParts, "not sent", errBad, []part{{1, "a", 5}, {2, "b", 5}}, "bad input"},
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			monitor := mongotest.NewMonitor()

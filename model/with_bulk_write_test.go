@@ -151,7 +151,7 @@ func TestWithBulkWriteCost(t *testing.T) {
 		if told.Declared.Commands != want.Commands || told.Actual.Commands != want.Commands {
 			t.Errorf("told %v and %v, want %v", told.Declared, told.Actual, want)
 		}
-		if text := (model.Plan{}).CostBulkWrite().String() + model.RefusedPlan("parts", errBad).CostBulkWrite().
+		if text := (model.Plan{}).CostBulkWrite().String() + refusedParts.CostBulkWrite().
 			String(); text != "0 commands0 commands" {
 			t.Error(text)
 		}

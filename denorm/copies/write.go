@@ -193,7 +193,7 @@ func (c *untypedCopy) matchTouchedElement(s source) bson.D {
 func (c *untypedCopy) propagateDocument(doc any) model.Plan {
 	s, err := c.readSource(doc)
 	if err != nil {
-		return model.RefusedPlan(c.docs.Name(), err)
+		return model.NewPlan(model.Refused(c.docs.Name(), err))
 	}
 	return model.Plan{Steps: c.propagateSource(s)}
 }

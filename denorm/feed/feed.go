@@ -170,7 +170,7 @@ func (f *Feed[D, K]) Plan(c Change[D, K]) model.Plan {
 		plan, err = f.stream.PlanFor(e)
 	}
 	if err != nil {
-		return model.RefusedPlan(f.source.Name(), err)
+		return model.NewPlan(model.Refused(f.source.Name(), err))
 	}
 	return plan
 }

@@ -30,8 +30,10 @@ func TestFeedFails(t *testing.T) {
 	}{
 		{
 			reason: "bad input",
-			plan:   func(id string) model.Plan { return model.RefusedPlan("copies", &model.ValueError{Reason: "bad"}) },
-			want:   nil, tries: 0,
+			plan: func(id string) model.Plan {
+				return model.NewPlan(model.Refused("copies", &model.ValueError{Reason: "bad"}))
+			},
+			want: nil, tries: 0,
 		},
 		{"isn't repeatable", func(id string) model.Plan {
 			return model.NewPlan(model.Write{Collection: "copies", Model: &mongo.UpdateOneModel{

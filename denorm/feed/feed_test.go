@@ -266,7 +266,7 @@ func TestFeedDeclarations(t *testing.T) {
 		}, feed.Spec{}},
 		{
 			reason: "has bad input", want: "is nil",
-			apply: func(feedChange) model.Plan { return model.RefusedPlan("c", errors.New("is nil")) },
+			apply: func(feedChange) model.Plan { return model.NewPlan(model.Refused("c", errors.New("is nil"))) },
 			spec:  feed.Spec{},
 		},
 		{

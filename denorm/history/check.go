@@ -43,7 +43,7 @@ func (h *untypedHistory) checkDeletions() model.Check {
 			}
 			o, err := h.checkID(r.ID)
 			if err != nil {
-				return model.RefusedPlan(h.docs.Name(), err)
+				return model.NewPlan(model.Refused(h.docs.Name(), err))
 			}
 			steps = append(steps, h.finishDeletion(o, r.V, doc)...)
 		}

@@ -72,7 +72,7 @@ func New[D, K any](docs *model.Collection[D, K], target string, parts ...Part) *
 func (x *Normalized[D, K]) Plan(filter bson.D) model.Plan {
 	f := x.docs.Find(filter)
 	if f.Err != nil {
-		return model.RefusedPlan(x.docs.Name(), f.Err)
+		return model.NewPlan(model.Refused(x.docs.Name(), f.Err))
 	}
 	return x.n.planRows(f.Filter)
 }

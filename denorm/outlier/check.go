@@ -168,7 +168,8 @@ func (o *untypedOutlier) planRepair(rows []drift) model.Plan {
 		default:
 			reason := fmt.Sprintf("%q isn't a problem that this check finds: pass the findings unchanged",
 				commands.Shorten(string(d.Fault)))
-			return model.RefusedPlan(o.docs.Name(), o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason))
+			return model.NewPlan(model.Refused(o.docs.Name(),
+				o.docs.Refuse(fmt.Sprintf("found[%d].Fault", i), nil, reason)))
 		}
 	}
 	return commands.PlanLeaving("some owners repaired; the next check finds the others", steps...)

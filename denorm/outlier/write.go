@@ -275,7 +275,7 @@ func (o *untypedOutlier) deleteOwner(owner model.Write, key any) model.Plan {
 		owner.Err = err
 	}
 	if owner.Err != nil {
-		return model.RefusedPlan(o.docs.Name(), owner.Err)
+		return model.NewPlan(model.Refused(o.docs.Name(), owner.Err))
 	}
 	p := model.NewPlan(owner,
 		o.in.MarkKeyed(model.Write{

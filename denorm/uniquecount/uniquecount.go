@@ -154,8 +154,8 @@ func (x *UniqueCount[G, M]) Counts(start, end time.Time) *model.Aggregate[denorm
 // Cost: one command per period of target, served by [UniqueCount].Indexes.
 func (x *UniqueCount[G, M]) Rollup(target *UniqueCount[G, M], start, end time.Time) model.Plan {
 	if target == nil {
-		return model.RefusedPlan(x.docs.Name(),
-			x.docs.Docs().Refuse("target", nil, "is nil: give a result of uniquecount.New"))
+		return model.NewPlan(model.Refused(x.docs.Name(),
+			x.docs.Docs().Refuse("target", nil, "is nil: give a result of uniquecount.New")))
 	}
 	return x.u.planRollup(target.u, start, end)
 }

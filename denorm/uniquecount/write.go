@@ -95,7 +95,7 @@ func (u *untypedCount) visitMembers(visits []model.Write) (p model.Plan) {
 		if !ok {
 			err := cmp.Or(w.Err,
 				u.docs.Refuse(fmt.Sprintf("visits[%d]", i), nil, "isn't a visit: pass a result of Visit"))
-			return model.RefusedPlan(u.docs.Name(), fmt.Errorf("docmodel: visit %d: %w", i, err))
+			return model.NewPlan(model.Refused(u.docs.Name(), fmt.Errorf("docmodel: visit %d: %w", i, err)))
 		}
 		byID[id] = w
 	}

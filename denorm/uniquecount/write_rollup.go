@@ -18,7 +18,7 @@ const maxRollups = 120
 // planRollup fills the periods of another collection, which must be longer.
 func (u *untypedCount) planRollup(into *untypedCount, from, to time.Time) model.Plan {
 	refuse := func(field string, v any, reason string) model.Plan {
-		return model.RefusedPlan(u.docs.Name(), u.docs.Refuse(field, v, reason))
+		return model.NewPlan(model.Refused(u.docs.Name(), u.docs.Refuse(field, v, reason)))
 	}
 	switch {
 	case u.period == keytext.None || into.period != keytext.None && into.period <= u.period:
@@ -31,7 +31,7 @@ func (u *untypedCount) planRollup(into *untypedCount, from, to time.Time) model.
 		return refuse("start", nil, "or end is the zero time: give both times")
 	}
 	if _, _, err := u.formatSpan(from, to); err != nil {
-		return model.RefusedPlan(u.docs.Name(), err)
+		return model.NewPlan(model.Refused(u.docs.Name(), err))
 	}
 	var steps []model.Step
 	for at := from; at.Before(to); {

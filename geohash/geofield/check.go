@@ -82,7 +82,7 @@ func (f *field) repair(docs []bson.Raw) model.Plan {
 		case !bad || m.want == nil && m.key.Type == 0:
 			continue // an invalid point without a key
 		case m.id.Type == 0:
-			return model.RefusedPlan(f.Name(), f.Refuse("_id", nil, "the id is empty"))
+			return model.NewPlan(model.Refused(f.Name(), f.Refuse("_id", nil, "the id is empty")))
 		}
 		update := bson.D{{Key: "$set", Value: bson.D{{Key: f.key, Value: m.want}}}}
 		if m.want == nil {

@@ -130,7 +130,7 @@ func init() {
 			return []any{raw}, func() any {
 				p, err := partNames.Stream().PlanFor(e)
 				if err != nil {
-					return model.RefusedPlan("parts", err)
+					return model.NewPlan(model.Refused("parts", err))
 				}
 				return p
 			}

@@ -149,7 +149,7 @@ func documentKeyCases() []Case {
 	id := func(v []any) any {
 		id, err := placeInDoc.ID(v...)
 		if err != nil {
-			return model.RefusedPlan("documents", err)
+			return model.NewPlan(model.Refused("documents", err))
 		}
 		return bson.D{{Key: "_id", Value: mql.Eq(id)}}
 	}

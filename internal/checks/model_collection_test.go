@@ -131,8 +131,6 @@ func modelFunctions() []Case {
 			}},
 		{Method: "model.Refused", Reason: "a write that sends nothing",
 			Make: func(string) any { return model.Refused("products", errors.New("the reason")) }},
-		{Method: "model.RefusedPlan", Reason: "a plan that sends nothing",
-			Make: func(string) any { return model.RefusedPlan("products", errors.New("the reason")) }},
 		{Method: "model.NewIndex", Reason: "named as the server would",
 			From: func(string) ([]any, func() any) {
 				keys := roomy(bson.D{{Key: "host", Value: 1}, {Key: "time", Value: -1}})

@@ -95,7 +95,7 @@ func underScope() []Case {
 			return []any{scope, set.Needed}, func() any {
 				led, err := scope.Indexes(set)
 				if err != nil {
-					return model.RefusedPlan("parts", err)
+					return model.NewPlan(model.Refused("parts", err))
 				}
 				return led
 			}

@@ -91,7 +91,7 @@ var walkedFunctions = map[string]any{
 	"embed.NewNested": embed.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan,
 	"embed.NewUnion": embed.NewUnion[medium], "embed.NewVersioned": embed.NewVersioned[bson.D, any],
 	"embed.Only": embed.Only[mediumBook, medium, string], "model.Project": model.Project[bson.D, product],
-	"model.Refused": model.Refused, "model.RefusedPlan": model.RefusedPlan, "model.Shell": model.Shell,
+	"model.Refused": model.Refused, "model.Shell": model.Shell,
 	"embed.UnknownCase": embed.UnknownCase[medium],
 
 	"advise.Choose": advise.Choose, "advise.SurveyDatabase": advise.SurveyDatabase,

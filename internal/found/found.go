@@ -94,9 +94,9 @@ func MendRows[F any](check, collection string, mend func(rows []F) model.Plan) f
 				reason = "has a Detail that isn't from this check: " + err.Error()
 			}
 			if reason != "" {
-				return model.RefusedPlan(collection, &model.ValueError{
+				return model.NewPlan(model.Refused(collection, &model.ValueError{
 					Collection: collection, Field: fmt.Sprintf("found[%d]", i), Reason: reason,
-				})
+				}))
 			}
 		}
 		return mend(rows)

@@ -212,8 +212,8 @@ func (m *embedding) mendRepeated(found []repeatedElement) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.Key) {
-			return model.RefusedPlan(m.docs.Name(),
-				m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key: pass the findings unchanged"))
+			return model.NewPlan(model.Refused(m.docs.Name(),
+				m.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and a key: pass the findings unchanged")))
 		}
 		id, key := r.ID, r.Key
 		p.Steps = append(p.Steps, model.Write{

@@ -91,8 +91,9 @@ func (n *nesting) mendRepeated(found []repeatedInner) model.Plan {
 	var p model.Plan
 	for i, r := range found {
 		if r.ID.Type == 0 || !tellsApart(r.In) || !tellsApart(r.Key) {
-			return model.RefusedPlan(n.in.docs.Name(),
-				n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil, "needs an id and two keys: pass the findings unchanged"))
+			return model.NewPlan(model.Refused(n.in.docs.Name(),
+				n.in.docs.Refuse(fmt.Sprintf("found[%d]", i), nil,
+					"needs an id and two keys: pass the findings unchanged")))
 		}
 		in, key := r.In, r.Key
 		p.Steps = append(p.Steps, model.Write{

@@ -315,11 +315,11 @@ func (m *embedding) move(from, to, element any) model.Plan {
 		err = m.docs.Refuse("newParent", to, "is the same document: move the element to another parent")
 	}
 	if err != nil {
-		return model.RefusedPlan(m.docs.Name(), err)
+		return model.NewPlan(model.Refused(m.docs.Name(), err))
 	}
 	elems, _, err := m.elements([]any{element})
 	if err != nil {
-		return model.RefusedPlan(m.docs.Name(), err)
+		return model.NewPlan(model.Refused(m.docs.Name(), err))
 	}
 	there.Done, there.Idempotent = nil, false // an equal element may come from another move, or may be older
 	held := bson.D{{Key: m.path, Value: mql.Eq(elems[0])}}

@@ -113,7 +113,7 @@ func (x *Composite[D]) Scan(key string, into ...any) error { return x.c.Scan(key
 // Cost: two commands, two documents, by _id. An unchanged key costs one command.
 func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	if oldDoc == nil {
-		return model.RefusedPlan(x.c.Name(), x.c.Refuse("document", nil, "is nil"))
+		return model.NewPlan(model.Refused(x.c.Name(), x.c.Refuse("document", nil, "is nil")))
 	}
 	return x.c.Move(*oldDoc, newDoc)
 }

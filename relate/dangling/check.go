@@ -154,16 +154,16 @@ func (d *untypedDangling) planMend(found []row) model.Plan {
 	ids := map[string][]bson.RawValue{}
 	for _, r := range found {
 		if r.Doc.Type == 0 {
-			return model.RefusedPlan(d.Docs.Name(), d.Docs.Refuse("_id", nil, "the id is empty"))
+			return model.NewPlan(model.Refused(d.Docs.Name(), d.Docs.Refuse("_id", nil, "the id is empty")))
 		}
 		if !idref.CanBeID(r.ID) {
-			return model.RefusedPlan(
+			return model.NewPlan(model.Refused(
 				d.Docs.Name(),
 				d.Docs.Refuse(
 					d.Ref.Path, bsonval.Clone(r.ID),
 					"can't be an _id: correct it by hand in document "+model.Shell(r.Doc),
 				),
-			)
+			))
 		}
 		key := bsonval.Key(r.Doc)
 		if len(ids[key]) == 0 {

@@ -70,8 +70,8 @@ func (e endOfRelation) checkHalfLinks(
 	mendAll := func(found []halfLink) model.Plan {
 		for i, h := range found {
 			if h.A.Type == 0 || h.B.Type == 0 {
-				return model.RefusedPlan(docs.Name(),
-					docs.Refuse("_id", nil, "the link has no id: correct it by hand"))
+				return model.NewPlan(model.Refused(docs.Name(),
+					docs.Refuse("_id", nil, "the link has no id: correct it by hand")))
 			}
 			for _, v := range []*bson.RawValue{&found[i].A, &found[i].B, &found[i].MarkA, &found[i].MarkB} {
 				*v = bsonval.Clone(*v)

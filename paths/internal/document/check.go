@@ -70,17 +70,17 @@ func (t *Tree) mendFindings(found []model.Finding) (all model.Plan) {
 	for i, f := range found {
 		doc, ok := bson.Raw(slices.Clone(f.Detail)).Lookup("owner").DocumentOK()
 		if !ok || doc.Lookup("_id").Type == 0 {
-			return model.RefusedPlan(
+			return model.NewPlan(model.Refused(
 				t.Owners,
 				t.Refuse(
 					fmt.Sprintf("found[%d]", i), nil,
 					"has a Detail that isn't from this check: pass the findings unchanged",
 				),
-			)
+			))
 		}
 		p, err := t.planRepair(doc.Lookup("_id"), t.decodeState(doc), nil, true)
 		if err != nil && !errors.Is(err, forest.ErrDamaged) {
-			return model.RefusedPlan(t.Owners, err)
+			return model.NewPlan(model.Refused(t.Owners, err))
 		}
 		all.Steps = append(all.Steps, p.Steps...)
 	}

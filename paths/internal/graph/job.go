@@ -15,7 +15,7 @@ import (
 // exists.
 func (s *Supersteps) PlanBegin() model.Plan {
 	if s.err != nil {
-		return model.RefusedPlan(s.g.States, s.err)
+		return model.NewPlan(model.Refused(s.g.States, s.err))
 	}
 	var p model.Plan
 	switch s.kind {
@@ -42,7 +42,7 @@ func describeCrash(p model.Plan) model.Plan {
 // superstep. It is empty if the computation is over.
 func (s *Supersteps) PlanStep(last Record) model.Plan {
 	if err := s.checkRecord(last); err != nil {
-		return model.RefusedPlan(s.g.States, err)
+		return model.NewPlan(model.Refused(s.g.States, err))
 	}
 	if s.IsOver(last) {
 		return model.Plan{}

@@ -170,7 +170,7 @@ func MakePlan(t testing.TB, db *mongo.Database, c model.Change, number int64) mo
 	t.Helper()
 	p, err := c.Plan(runctx.WithFence(t.Context(), number), db)
 	if err != nil {
-		return model.RefusedPlan("nodes", err)
+		return model.NewPlan(model.Refused("nodes", err))
 	}
 	return p
 }

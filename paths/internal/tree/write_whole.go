@@ -34,13 +34,13 @@ func (t *Tree) decideLoad(nodes []Node) model.Plan {
 	f, lost := forest.BuildForest(links)
 	if len(lost) > 0 {
 		n := byKey[lost[0].ID]
-		return model.RefusedPlan(
+		return model.NewPlan(model.Refused(
 			t.Collection,
 			t.Refuse(
 				t.Links.Parent, n.Parent,
 				fmt.Sprintf("%s has a missing parent, is its own ancestor, or has a repeated _id", model.Shell(n.ID)),
 			),
-		)
+		))
 	}
 	orders := t.chooseLoadOrders(f, byKey)
 	canonical := t.Rep.ComputeFields(f, byKey)
@@ -56,7 +56,7 @@ func (t *Tree) decideLoad(nodes []Node) model.Plan {
 			err = t.CheckLoadable(n)
 		}
 		if err != nil {
-			return model.RefusedPlan(t.Collection, err)
+			return model.NewPlan(model.Refused(t.Collection, err))
 		}
 		p.Steps = append(p.Steps, model.Write{
 			Collection: t.Collection, Model: &mongo.InsertOneModel{Document: doc}, Index: model.IDIndex,

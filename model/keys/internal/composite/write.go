@@ -71,14 +71,15 @@ func (c *Key) Keyed(doc any) (bson.Raw, string, error) {
 func (c *Key) Move(was, now any) model.Plan {
 	old, from, err := c.Keyed(was)
 	if err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the old document: %w", err))
+		return model.NewPlan(model.Refused(c.Name(), fmt.Errorf("docmodel: the old document: %w", err)))
 	}
 	if path, err := core.CheckNames(old, ""); err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the old document: %w", c.Refuse(path, nil, err.Error())))
+		return model.NewPlan(model.Refused(c.Name(),
+			fmt.Errorf("docmodel: the old document: %w", c.Refuse(path, nil, err.Error()))))
 	}
 	doc, to, err := c.Keyed(now)
 	if err != nil {
-		return model.RefusedPlan(c.Name(), fmt.Errorf("docmodel: the new document: %w", err))
+		return model.NewPlan(model.Refused(c.Name(), fmt.Errorf("docmodel: the new document: %w", err)))
 	}
 	asItWas := c.shapeOf(was).AsRead(old)
 	if from == to {

@@ -24,7 +24,7 @@ func (s *Sequence) Checks(parse func(key string) (owner any, n int64, err error)
 			for _, r := range rows {
 				owner, n, err := parse(r.ID)
 				if err != nil {
-					return model.RefusedPlan(s.Name(), err)
+					return model.NewPlan(model.Refused(s.Name(), err))
 				}
 				p.Steps = append(p.Steps, s.Raise(owner, n))
 			}

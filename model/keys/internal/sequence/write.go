@@ -115,10 +115,10 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 	id, err := s.counterID(owner)
 	switch {
 	case err != nil:
-		return model.RefusedPlan(s.counters.Name(), err)
+		return model.NewPlan(model.Refused(s.counters.Name(), err))
 	case n < 1 || n > s.Max:
-		return model.RefusedPlan(s.counters.Name(),
-			s.Refuse("n", n, fmt.Sprintf("must be from 1 to %d, the numbers of the sequence", s.Max)))
+		return model.NewPlan(model.Refused(s.counters.Name(),
+			s.Refuse("n", n, fmt.Sprintf("must be from 1 to %d, the numbers of the sequence", s.Max))))
 	}
 	count := &mongo.UpdateOneModel{
 		Filter: append(id[:1:1], bson.E{Key: "last", Value: n - 1}),

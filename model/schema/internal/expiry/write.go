@@ -175,11 +175,11 @@ func above(v bson.RawValue) (int64, bool) {
 // Discard deletes the archived copy of a living document.
 func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	refuse := func(field, reason string) model.Plan {
-		return model.RefusedPlan(x.Name(), x.Refuse(field, nil, reason))
+		return model.NewPlan(model.Refused(x.Name(), x.Refuse(field, nil, reason)))
 	}
 	switch {
 	case x.cold == "":
-		return model.RefusedPlan(x.Name(), x.NoArchive())
+		return model.NewPlan(model.Refused(x.Name(), x.NoArchive()))
 	case op.IsZero():
 		return refuse("token", "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	case pair.Expired:
