@@ -28,7 +28,7 @@ func (m *Model) On(db DB) DB {
 		core.Fail("the model has no collections", "Model.On", "make the model with New from the program's techniques")
 	}
 	sharded := map[string]ShardKey{}
-	for _, key := range m.ShardKeys() {
+	for _, key := range m.shardKeys() {
 		sharded[key.Collection] = key
 	}
 	told := m.keyedCollections()
