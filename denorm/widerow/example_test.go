@@ -72,11 +72,11 @@ func ExampleWideRow() {
 			fmt.Println(err)
 		}
 	}
-	show(userLikes.Left().Newest("u1", "", 10))
-	show(userLikes.Right().Newest("i1", "", 10))
+	show(userLikes.Left.Newest("u1", "", 10))
+	show(userLikes.Right.Newest("i1", "", 10))
 
 	// One more page, before the last column that was shown.
-	show(userLikes.Left().Newest("u1", "2017-12-01T06:28:40.000Z|i2", 10))
+	show(userLikes.Left.Newest("u1", "2017-12-01T06:28:40.000Z|i2", 10))
 
 	// A half of a link is lost: the check finds it, and mending follows the left row.
 	if _, err := db.Collection("userByItem").DeleteOne(ctx, bson.D{{Key: "row", Value: "i2"}}); err != nil {

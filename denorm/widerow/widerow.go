@@ -78,6 +78,9 @@ type Column[K any] struct {
 type WideRow[L, LK, R, RK any] struct {
 	model.Parts
 
+	Left  Side[LK, RK] // reads the links of a document of type L
+	Right Side[RK, LK] // reads the links of a document of type R
+
 	w *untypedRows
 }
 
@@ -91,11 +94,13 @@ func New[L, LK, R, RK any](
 		{Rows: spec.LeftRows, Docs: left.Docs(), Copies: spec.LeftCopies},
 		{Rows: spec.RightRows, Docs: right.Docs(), Copies: spec.RightCopies},
 	}, [2]reflect.Type{reflect.TypeFor[LK](), reflect.TypeFor[RK]()}, spec.Max, spec.MaxBytes)
-	return &WideRow[L, LK, R, RK]{model.NewParts(w.listIndexes, w.listRelations, w.listChecks, w.listFootprints).
-		WithDocs(left.Docs(), right.Docs()).WithKeys(
-		model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
-		model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
-		WithReactions(w.makeReactions), w}
+	parts := model.NewParts(w.listIndexes, w.listRelations, w.listChecks, w.listFootprints).
+		WithDocs(left.Docs(), right.Docs()).
+		WithKeys(
+			model.KeyedDocs{Collection: spec.LeftRows, From: []*core.Docs{left.Docs(), right.Docs()}},
+			model.KeyedDocs{Collection: spec.RightRows, From: []*core.Docs{left.Docs(), right.Docs()}}).
+		WithReactions(w.makeReactions)
+	return &WideRow[L, LK, R, RK]{Parts: parts, w: w, Left: Side[LK, RK]{w, 0}, Right: Side[RK, LK]{w, 1}}
 }
 
 // Link returns the change that links two stored documents, with the time t, and copies their
@@ -138,14 +143,6 @@ type Page[K any] struct {
 	High string      `bson:"hi"`  // the columns' keys are below High
 	N    int         `bson:"n"`
 	Cols []Column[K] `bson:"cols"`
-}
-
-// Left returns the [Side] for documents of type L. It reads their links.
-func (x *WideRow[L, LK, R, RK]) Left() Side[LK, RK] { return Side[LK, RK]{x.w, 0} }
-
-// Right returns the [Side] for documents of type R. It reads their links.
-func (x *WideRow[L, LK, R, RK]) Right() Side[RK, LK] {
-	return Side[RK, LK]{x.w, 1}
 }
 
 // A Side is one side of a [WideRow]. Its documents have an _id of type K.

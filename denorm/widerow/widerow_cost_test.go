@@ -27,10 +27,10 @@ func TestWideRowPrices(t *testing.T) {
 			}))
 	}
 	testkit.WantPrices(t, linked,
-		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left().Count("f1")),
-		testkit.Reads("Right().Count", 1, wide.Right().Count("s1")),
-		testkit.Reads("Left().Oldest", 2, wide.Left().Oldest("f1", "", 2)),
-		testkit.Reads("Right().Newest", 1, wide.Right().Newest("s1", "", 2)),
+		testkit.Reads("Linked", 1, wide.Linked("f1", "s1")), testkit.Reads("Left().Count", 1, wide.Left.Count("f1")),
+		testkit.Reads("Right().Count", 1, wide.Right.Count("s1")),
+		testkit.Reads("Left().Oldest", 2, wide.Left.Oldest("f1", "", 2)),
+		testkit.Reads("Right().Newest", 1, wide.Right.Newest("s1", "", 2)),
 		testkit.Reads("Checks, columns", 0, wide.Checks()[5].Find()),
 		testkit.Reads("Checks, right", 1, wide.Checks()[2].Find()), testkit.Mending(1, 1, wide.Checks()[2]),
 		testkit.Reads("Checks, missing", 0, wide.Checks()[4].Find()),

@@ -56,11 +56,11 @@ func TestWideRowRepairFaults(t *testing.T) {
 			Check: func(t testing.TB, db *mongo.Database) {
 				fresh(t, db)
 				for id, want := range map[string]string{"s0": "f1@0", "s1": "f2@7 f1@10", "s2": "", "s3": "f1@30"} {
-					if got := wideKeys(t, db, wide.Right().Oldest(id, "", 9)); got != want {
+					if got := wideKeys(t, db, wide.Right.Oldest(id, "", 9)); got != want {
 						t.Errorf("%s has %q, want %q", id, got, want)
 					}
 				}
-				if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 9)); got != "s0@0 s1@10 s3@30" {
+				if got := wideKeys(t, db, wide.Left.Oldest("f1", "", 9)); got != "s0@0 s1@10 s3@30" {
 					t.Errorf("f1 has %q", got)
 				}
 			},

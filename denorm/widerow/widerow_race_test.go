@@ -78,7 +78,7 @@ func TestWideRowFaults(t *testing.T) {
 					Run:  func(ctx context.Context, db *mongo.Database) error { return wideRun(ctx, db, c.ops...) },
 					Check: func(t testing.TB, db *mongo.Database) {
 						wantWide(t, db, wide, 4)
-						got := wideKeys(t, db, wide.Left().Oldest("f1", "", 100))
+						got := wideKeys(t, db, wide.Left.Oldest("f1", "", 100))
 						if got != c.want && how == "run again" {
 							t.Errorf("%s, want %s", got, c.want)
 						}
@@ -99,8 +99,8 @@ func wantNoHalf(t testing.TB, db *mongo.Database) {
 	if found, err := wide.Checks()[0].All(context.Background(), db); err != nil || len(found) > 0 {
 		t.Errorf("the check finds %v, %v", found, err)
 	}
-	up, down := wideKeys(t, db, wide.Left().Oldest("f1", "", 100)),
-		strings.Fields(wideKeys(t, db, wide.Left().Newest("f1", "", 100)))
+	up, down := wideKeys(t, db, wide.Left.Oldest("f1", "", 100)),
+		strings.Fields(wideKeys(t, db, wide.Left.Newest("f1", "", 100)))
 	slices.Reverse(down)
 	if up != strings.Join(down, " ") || len(slices.Compact(down)) < 3 || strings.Count(up, "s3@30") != 1 {
 		t.Errorf("reads %s, and back %s", up, down)
@@ -166,7 +166,7 @@ func wideMeet(t *testing.T, a, b testkit.Operation) {
 				"s0": true, "s1": true, "s3": true, "s2": a.Name != "unlink 2" && b.Name != "unlink 2",
 			}
 			kept["s6"] = a.Name == "link 25" || b.Name == "link 25"
-			cols, err := wide.Left().Oldest("f1", "", 100).All(ctx, db)
+			cols, err := wide.Left.Oldest("f1", "", 100).All(ctx, db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -208,7 +208,7 @@ func TestWideRowManyWriters(t *testing.T) {
 		}
 		wait.Wait()
 		wantWide(t, db, wide, 4)
-		cols, err := wide.Left().Newest("f1", "", 100).All(t.Context(), db)
+		cols, err := wide.Left.Newest("f1", "", 100).All(t.Context(), db)
 		if err != nil || len(cols) != 24 {
 			t.Errorf("%d columns, %v", len(cols), err)
 		}
@@ -250,8 +250,8 @@ func TestWideRowCosts(t *testing.T) {
 				want:   model.Cost{Commands: 2, Returned: 4},
 			},
 			{"Unlink", run(wide.Unlink("f1", "s1")), model.Cost{Commands: 4, Written: 2, Returned: 2}},
-			{"Left().Newest", read(wide.Left().Newest("f1", "", 3)), model.Cost{Commands: 1, Returned: 3}},
-			{"Right().Oldest", read(wide.Right().Oldest("s1", "", 3)), model.Cost{Commands: 1, Returned: 1}},
+			{"Left().Newest", read(wide.Left.Newest("f1", "", 3)), model.Cost{Commands: 1, Returned: 3}},
+			{"Right().Oldest", read(wide.Right.Oldest("s1", "", 3)), model.Cost{Commands: 1, Returned: 1}},
 			{"Check", func(ctx context.Context, db *mongo.Database) error {
 				_, err := wide.Checks()[0].All(ctx, db)
 				return err
@@ -298,9 +298,9 @@ func TestWideRowIndexed(t *testing.T) {
 			query         any
 		}{
 			{"Linked", "cols.id_1_row_1", wide.Linked("f77", "s77")},
-			{"Left().Newest", model.IDIndex, wide.Left().Newest("f77", widerow.ColumnsFrom(minute(9)), 5)},
-			{"Left().Oldest", "row_1_hi_1", wide.Left().Oldest("f77", widerow.ColumnsFrom(minute(9)), 5)},
-			{"Left().Count", model.IDIndex, wide.Left().Count("f77")},
+			{"Left().Newest", model.IDIndex, wide.Left.Newest("f77", widerow.ColumnsFrom(minute(9)), 5)},
+			{"Left().Oldest", "row_1_hi_1", wide.Left.Oldest("f77", widerow.ColumnsFrom(minute(9)), 5)},
+			{"Left().Count", model.IDIndex, wide.Left.Count("f77")},
 		} {
 			t.Run(test.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, test.query, test.index) })
 		}
@@ -342,7 +342,7 @@ func TestWideRowStalePlan(t *testing.T) {
 		testkit.WantError(t, err, model.ErrStale)
 		mustLink(t, db, link)
 		wantWide(t, db, wide, 4)
-		if got := wideKeys(t, db, wide.Left().Oldest("f1", "", 9)); got != "s1@10 s2@20 s3@25" {
+		if got := wideKeys(t, db, wide.Left.Oldest("f1", "", 9)); got != "s1@10 s2@20 s3@25" {
 			t.Errorf("reads %s", got)
 		}
 	})

@@ -153,27 +153,27 @@ func TestWideRowOrder(t *testing.T) {
 			got  *model.Aggregate[widerow.Column[string]]
 			want string
 		}{
-			{wide.Left().Newest("f1", "", 100), "s9@9 s8@8 s7@7 s6@6 s5@5 s4@4 s3@3 s2@2 s1@1 s0@0"},
-			{wide.Left().Oldest("f1", "", 100), "s0@0 s1@1 s2@2 s3@3 s4@4 s5@5 s6@6 s7@7 s8@8 s9@9"},
-			{wide.Left().Newest("f1", "", 0), "s9@9 s8@8 s7@7 s6@6 s5@5 s4@4 s3@3 s2@2 s1@1 s0@0"},
-			{wide.Left().Newest("f1", "", 3), "s9@9 s8@8 s7@7"},
-			{wide.Left().Newest("f1", widerow.ColumnsFrom(minute(7)), 3), "s6@6 s5@5 s4@4"},
-			{wide.Left().Oldest("f1", widerow.ColumnsFrom(minute(7)), 2), "s7@7 s8@8"},
-			{wide.Left().Oldest("f1", widerow.ColumnsFrom(minute(7))+"|s7", 2), "s8@8 s9@9"},
-			{wide.Left().Newest("f1", widerow.ColumnsFrom(minute(0)), 3), ""},
-			{wide.Left().Newest("f2", "", 3), ""},
-			{wide.Right().Newest("s3", "", 3), "f1@3"},
-			{wide.Right().Oldest("s3", "", 3), "f1@3"},
+			{wide.Left.Newest("f1", "", 100), "s9@9 s8@8 s7@7 s6@6 s5@5 s4@4 s3@3 s2@2 s1@1 s0@0"},
+			{wide.Left.Oldest("f1", "", 100), "s0@0 s1@1 s2@2 s3@3 s4@4 s5@5 s6@6 s7@7 s8@8 s9@9"},
+			{wide.Left.Newest("f1", "", 0), "s9@9 s8@8 s7@7 s6@6 s5@5 s4@4 s3@3 s2@2 s1@1 s0@0"},
+			{wide.Left.Newest("f1", "", 3), "s9@9 s8@8 s7@7"},
+			{wide.Left.Newest("f1", widerow.ColumnsFrom(minute(7)), 3), "s6@6 s5@5 s4@4"},
+			{wide.Left.Oldest("f1", widerow.ColumnsFrom(minute(7)), 2), "s7@7 s8@8"},
+			{wide.Left.Oldest("f1", widerow.ColumnsFrom(minute(7))+"|s7", 2), "s8@8 s9@9"},
+			{wide.Left.Newest("f1", widerow.ColumnsFrom(minute(0)), 3), ""},
+			{wide.Left.Newest("f2", "", 3), ""},
+			{wide.Right.Newest("s3", "", 3), "f1@3"},
+			{wide.Right.Oldest("s3", "", 3), "f1@3"},
 		} {
 			if got := wideKeys(t, db, test.got); got != test.want {
 				t.Errorf("%s gives %q, want %q", test.got, got, test.want)
 			}
 		}
-		count, err := wide.Left().Count("f1").One(t.Context(), db)
+		count, err := wide.Left.Count("f1").One(t.Context(), db)
 		if err != nil || count.Columns != 10 || count.Documents < 3 {
 			t.Errorf("counts %+v, %v", count, err)
 		}
-		if count, err := wide.Right().Count("s1").One(t.Context(), db); err != nil ||
+		if count, err := wide.Right.Count("s1").One(t.Context(), db); err != nil ||
 			count != (widerow.Count{Columns: 1, Documents: 1}) {
 			t.Errorf("counts %+v, %v", count, err)
 		}
@@ -187,7 +187,7 @@ func TestWideRowOrder(t *testing.T) {
 		if _, err := wide.Linked("f1", "s7").One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("unlinked: %v", err)
 		}
-		if got := wideKeys(t, db, wide.Left().Newest("f1", "", 3)); got != "s9@9 s8@8 s6@6" {
+		if got := wideKeys(t, db, wide.Left.Newest("f1", "", 3)); got != "s9@9 s8@8 s6@6" {
 			t.Errorf("after it: %s", got)
 		}
 		wantWide(t, db, wide, 4)
@@ -202,7 +202,7 @@ func TestWideRowSizes(t *testing.T) {
 		for n := range 12 {
 			mustLink(t, db, wide.Link(fan(1).ID, song(n).ID, minute(n), testkit.Token(n)))
 		}
-		if count, err := wide.Left().Count("f1").One(t.Context(), db); err != nil ||
+		if count, err := wide.Left.Count("f1").One(t.Context(), db); err != nil ||
 			count != (widerow.Count{Columns: 12, Documents: 3}) {
 			t.Errorf("%+v, %v", count, err)
 		}
@@ -277,7 +277,7 @@ func TestWideRowFollows(t *testing.T) {
 		testkit.MustChange(t, db,
 			songStore.Set("s3", bson.D{testkit.E("name", "$name"), testkit.E("home", address{"1"})}))
 		for _, f := range []string{"f1", "f2"} {
-			cols, err := wide.Left().Oldest(f, "", 10).All(t.Context(), db)
+			cols, err := wide.Left.Oldest(f, "", 10).All(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -292,7 +292,7 @@ func TestWideRowFollows(t *testing.T) {
 			}
 		}
 		testkit.MustChange(t, db, fanStore.Set("f1", bson.D{testkit.E("name", "New")}))
-		if c, err := wide.Right().Newest("s5", widerow.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil ||
+		if c, err := wide.Right.Newest("s5", widerow.ColumnsFrom(minute(6)), 2).All(t.Context(), db); err != nil ||
 			len(c) != 2 || c[1].Doc.Lookup("name").StringValue() != "New" {
 			t.Errorf("%v, %v", c, err)
 		}
@@ -312,8 +312,8 @@ func TestWideRowRefuses(t *testing.T) {
 				wide.Link(fan(1).ID, song(1).ID, time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), testkit.Token(1))),
 			"unlink none": wideRun(t.Context(), db, wide.Unlink("", "s1")),
 			"some links":  narrowed,
-			"no page":     wide.Left().Newest("f1", "", -1).Err,
-			"no row":      wide.Right().Oldest("", "", 1).Err,
+			"no page":     wide.Left.Newest("f1", "", -1).Err,
+			"no row":      wide.Right.Oldest("", "", 1).Err,
 			"no pair":     wide.Linked("", "x").Err,
 		} {
 			t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
@@ -407,7 +407,7 @@ func TestWideRowProperty(t *testing.T) {
 			}
 		}
 		wantLinks(t, db, plain)
-		cols, err := wide.Right().Newest("s6", "", 10).All(t.Context(), db)
+		cols, err := wide.Right.Newest("s6", "", 10).All(t.Context(), db)
 		if err != nil || slices.ContainsFunc(cols, func(c widerow.Column[string]) bool {
 			return !strings.HasPrefix(c.Doc.Lookup("name").StringValue(), "Fan")
 		}) {
@@ -434,12 +434,12 @@ func wantLinks(t *testing.T, db *mongo.Database, plain map[[2]int]int) {
 	}
 	for n := range 12 {
 		if n < 3 {
-			got, want := wideKeys(t, db, wide.Left().Oldest(fan(n).ID, "", 100)), text(byFan[fan(n).ID])
+			got, want := wideKeys(t, db, wide.Left.Oldest(fan(n).ID, "", 100)), text(byFan[fan(n).ID])
 			if got != want {
 				t.Errorf("fan %d: %s, want %s", n, got, want)
 			}
 		}
-		got, want := wideKeys(t, db, wide.Right().Oldest(song(n).ID, "", 100)), text(bySong[song(n).ID])
+		got, want := wideKeys(t, db, wide.Right.Oldest(song(n).ID, "", 100)), text(bySong[song(n).ID])
 		if got != want {
 			t.Errorf("song %d: %s, want %s", n, got, want)
 		}

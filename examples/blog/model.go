@@ -85,8 +85,8 @@ var (
 
 	// Deleting a post deletes its comments and removes it from its authors. An author
 	// with posts can't be deleted.
-	withdrawal = ondelete.New(posts, ondelete.Spec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right()}})
-	leaving    = ondelete.New(authors, ondelete.Spec{Restrict: []relate.Referrer{written.Left()}})
+	withdrawal = ondelete.New(posts, ondelete.Spec{Cascade: []relate.Referrer{ofPost}, Nullify: []relate.Referrer{written.Right}})
+	leaving    = ondelete.New(authors, ondelete.Spec{Restrict: []relate.Referrer{written.Left}})
 
 	everything   = model.New("blog", slugs, written, ofPost, recent, replies, views, withdrawal, leaving)
 	postStore    = model.NewStore(everything, posts)

@@ -72,7 +72,7 @@ func (b Blog) By(ctx context.Context, author string) ([]Post, error) {
 }
 
 func by(author string) *model.Find[Post] {
-	return written.Right().Others(author).Sorted(bson.D{{Key: "at", Value: -1}})
+	return written.Right.Others(author).Sorted(bson.D{{Key: "at", Value: -1}})
 }
 
 // Rename changes the title and slug of a post. If it isn't as it was read, the error is

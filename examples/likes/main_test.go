@@ -64,7 +64,7 @@ func TestCosts(t *testing.T) {
 		if n, err := l.Mend(ctx); n != 0 || err != nil {
 			t.Errorf("%d half likes, %v", n, err)
 		}
-		modeltest.WantIndexed(t, db, likes.Left().Newest("u1", "", 20), model.IDIndex)
+		modeltest.WantIndexed(t, db, likes.Left.Newest("u1", "", 20), model.IDIndex)
 	}, monitor)
 }
 

@@ -63,12 +63,12 @@ func (l Likes) Unlike(ctx context.Context, user, item string) error {
 // Of returns n items that a user likes, newest first. after is the last entry's Key, or
 // "" for the first page.
 func (l Likes) Of(ctx context.Context, user, after string, n int64) ([]Liked, error) {
-	return entries(ctx, l.db, likes.Left().Newest(user, after, n), "title")
+	return entries(ctx, l.db, likes.Left.Newest(user, after, n), "title")
 }
 
 // By returns n users who like an item, paged like Of.
 func (l Likes) By(ctx context.Context, item, after string, n int64) ([]Liked, error) {
-	return entries(ctx, l.db, likes.Right().Newest(item, after, n), "name")
+	return entries(ctx, l.db, likes.Right.Newest(item, after, n), "name")
 }
 
 func entries(ctx context.Context, db *mongo.Database, page *model.Aggregate[widerow.Column[string]], text string) ([]Liked, error) {

@@ -120,7 +120,7 @@ func (r Repository) Course(ctx context.Context, course bson.ObjectID) (Course, e
 // Enrolments returns a page of a course's enrolments, newest first. token is "" for the
 // first page.
 func (r Repository) Enrolments(ctx context.Context, course bson.ObjectID, n int64, token string) (model.Page[Enrolment], error) {
-	return enrolled.Right().Links(course).Limited(n).Page(ctx, r.db, token)
+	return enrolled.Right.Links(course).Limited(n).Page(ctx, r.db, token)
 }
 
 // Announcements returns a page of a course's announcements, newest first.

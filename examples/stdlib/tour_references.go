@@ -41,7 +41,7 @@ func (t *tour) manyToMany(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Right().Listed(&unsafe), packageID); err != nil {
+	if _, err := read(ctx, t, "who imports unsafe, by the list in hand", bothWays.Right.Listed(&unsafe), packageID); err != nil {
 		return err
 	}
 	link := linkedPackages.Edit("errors", func(p *Package) error { p.Imports = append(p.Imports, "fmt"); return nil })
@@ -67,7 +67,7 @@ func (t *tour) twoWay(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := read(ctx, t, "the files of net/http, by the list in hand", owned.Left().Listed(&pack), sized)
+	list, err := read(ctx, t, "the files of net/http, by the list in hand", owned.Left.Listed(&pack), sized)
 	if err != nil {
 		return err
 	}
@@ -84,17 +84,17 @@ func (t *tour) joinDocuments(ctx context.Context) error {
 	if err := t.plan(ctx, "store the pairs", pairings.InsertMany(t.std.imports)); err != nil {
 		return err
 	}
-	used := paired.Left().Others("net/http", nil, 5)
+	used := paired.Left.Others("net/http", nil, 5)
 	if _, err := read(ctx, t, "the last five that net/http imports, and where", used, func(l relate.Linked[Import, Package]) string {
 		return l.Doc.To + " (" + l.Doc.where() + ")"
 	}); err != nil {
 		return err
 	}
-	using := paired.Right().Links("testing").Where(bson.D{{Key: "code", Value: true}})
+	using := paired.Right.Links("testing").Where(bson.D{{Key: "code", Value: true}})
 	if _, err := read(ctx, t, "who imports testing not only in tests", using, func(l Import) string { return l.From }); err != nil {
 		return err
 	}
-	counts := paired.Right().Counts("errors", "fmt", "unsafe")
+	counts := paired.Right.Counts("errors", "fmt", "unsafe")
 	_, err := read(ctx, t, "how many import three packages", counts, func(n relate.Count[string]) string {
 		return fmt.Sprint(n.ID, " ", n.N)
 	})

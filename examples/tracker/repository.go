@@ -113,7 +113,7 @@ func (t Tracker) Plate(ctx context.Context, person string) ([]Task, error) {
 }
 
 func onPlate(person string) *model.Find[Task] {
-	return work.Left().Others(person).Where(bson.D{{Key: "done", Value: false}})
+	return work.Left.Others(person).Where(bson.D{{Key: "done", Value: false}})
 }
 
 // Due returns the open tasks of all people due on a day, earliest first. It reads a range

@@ -66,7 +66,7 @@ var knots = stock{
 			})
 		}},
 		{"twosided.ManyToMany", "Others 3", "the links", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, perKnot, func() *model.Find[knot] { return linked.Left().Others(s.one(s.n / 2)) })
+			return reading(ctx, s, perKnot, func() *model.Find[knot] { return linked.Left.Others(s.one(s.n / 2)) })
 		}},
 	},
 	sound: func(ctx context.Context, s *site) error {
@@ -146,7 +146,7 @@ var joins = stock{
 		}},
 		{"joincollection.JoinCollection", "Others, a page of 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[relate.Linked[like, liked]] {
-				return likesOf.Left().Others(userOf(s.one(s.users())).ID, nil, children)
+				return likesOf.Left.Others(userOf(s.one(s.users())).ID, nil, children)
 			})
 		}},
 	},
@@ -232,7 +232,7 @@ var rows = stock{
 		}},
 		{"widerow.WideRow", "Newest 20", "the page", func(ctx context.Context, s *site) step {
 			return reading(ctx, s, children, func() *model.Aggregate[column] {
-				return likeRows.Left().Newest(userOf(s.one(s.users())).ID, "", children)
+				return likeRows.Left.Newest(userOf(s.one(s.users())).ID, "", children)
 			})
 		}},
 	},

@@ -133,35 +133,35 @@ func wideRowReads() []Case {
 		},
 		{
 			Method: "widerow.Side.Newest", Reason: "the first page",
-			Make: func(s string) any { return likes.Left().Newest(s, "", 10) },
+			Make: func(s string) any { return likes.Left.Newest(s, "", 10) },
 		},
 		{
 			Method: "widerow.Side.Newest", Reason: "the next page",
-			Make: func(s string) any { return likes.Left().Newest(s, s, 10) },
+			Make: func(s string) any { return likes.Left.Newest(s, s, 10) },
 		},
 		{
 			Method: "widerow.Side.Newest", Reason: "a negative number is refused",
-			Make: func(s string) any { return likes.Left().Newest(s, "", -1) },
+			Make: func(s string) any { return likes.Left.Newest(s, "", -1) },
 		},
 		{
 			Method: "widerow.Side.Oldest", Reason: "from a time",
-			Make: func(s string) any { return likes.Left().Oldest(s, wideKey(3, s), 10) },
+			Make: func(s string) any { return likes.Left.Oldest(s, wideKey(3, s), 10) },
 		},
 		{
 			Method: "widerow.Side.Newest", Reason: "the first page of a right row",
-			Make: func(s string) any { return likes.Right().Newest(s, "", 10) },
+			Make: func(s string) any { return likes.Right.Newest(s, "", 10) },
 		},
 		{
 			Method: "widerow.Side.Oldest", Reason: "all of a right row",
-			Make: func(s string) any { return likes.Right().Oldest(s, "", 0) },
+			Make: func(s string) any { return likes.Right.Oldest(s, "", 0) },
 		},
 		{
 			Method: "widerow.Side.Count", Reason: "by the documents' counts",
-			Make: func(s string) any { return likes.Left().Count(s) },
+			Make: func(s string) any { return likes.Left.Count(s) },
 		},
 		{
 			Method: "widerow.Side.Count", Reason: "of a right row",
-			Make: func(s string) any { return likes.Right().Count(s) },
+			Make: func(s string) any { return likes.Right.Count(s) },
 		},
 		{
 			Method: "widerow.WideRow.Checks", Reason: "half links and repeated ones",

@@ -119,32 +119,32 @@ func sequenceDays() []Case {
 	late := time.Date(2014, 3, 28, 23, 30, 0, 0, time.UTC)
 	return []Case{
 		{Method: "keys.Days.Pack", Reason: "half past eleven in UTC is the next day an hour east",
-			Make: func(s string) any { return bagBox.Days().Pack(s, 42, late) }},
+			Make: func(s string) any { return bagBox.Days.Pack(s, 42, late) }},
 		{Method: "keys.Days.Pack", Reason: "without day buckets is refused",
-			Make: func(s string) any { return letterBox.Days().Pack(s, 42, late) }},
+			Make: func(s string) any { return letterBox.Days.Pack(s, 42, late) }},
 		{Method: "keys.Days.Unpack", Reason: "from the same day",
-			Make: func(s string) any { return bagBox.Days().Unpack(s, 42, late) }},
-		{Method: "keys.Days.Of", Reason: "one", Make: func(s string) any { return bagBox.Days().Of(s, first) }},
+			Make: func(s string) any { return bagBox.Days.Unpack(s, 42, late) }},
+		{Method: "keys.Days.Of", Reason: "one", Make: func(s string) any { return bagBox.Days.Of(s, first) }},
 		{Method: "keys.Days.Of", Reason: "a day that no calendar has is refused",
-			Make: func(s string) any { return bagBox.Days().Of(s, "2014-02-30") }},
+			Make: func(s string) any { return bagBox.Days.Of(s, "2014-02-30") }},
 		{
 			Method: "keys.Days.Range", Reason: "a week",
-			Make: func(s string) any { return bagBox.Days().Range(s, first, last) },
+			Make: func(s string) any { return bagBox.Days.Range(s, first, last) },
 		},
 		{
 			Method: "keys.Days.Before", Reason: "the previous day that has any",
-			Make: func(s string) any { return bagBox.Days().Before(s, first).Limited(1) },
+			Make: func(s string) any { return bagBox.Days.Before(s, first).Limited(1) },
 		},
 		{
 			Method: "keys.Days.After", Reason: "the next day that has any",
-			Make: func(s string) any { return bagBox.Days().After(s, first).Limited(1) },
+			Make: func(s string) any { return bagBox.Days.After(s, first).Limited(1) },
 		},
 		{Method: "keys.Days.Packed", Reason: "the documents of a bucket",
 			From: func(s string) ([]any, func() any) {
 				list := []string{s, "a_000042"}
-				return []any{list}, func() any { return bagBox.Days().Packed(keys.DayBucket{Keys: list}) }
+				return []any{list}, func() any { return bagBox.Days.Packed(keys.DayBucket{Keys: list}) }
 			}},
-		{Method: "keys.Days.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Days().Unpacked(s) }},
+		{Method: "keys.Days.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Days.Unpacked(s) }},
 		{
 			Method: "keys.Sequence.Indexes", Reason: "none without day buckets",
 			Make: func(string) any { return letterBox.Indexes() },

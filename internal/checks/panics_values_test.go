@@ -179,7 +179,7 @@ var walkedValues = []any{
 	design.Relation{}, design.Stored{}, design.Workload{}, smallWorkload,
 	advise.Sampled{}, advise.SurveyResult{}, advise.Worst{},
 
-	letterBox, bagBox, bagBox.Days(), byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{},
+	letterBox, bagBox, bagBox.Days, byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{},
 	keys.Scope(0), keys.Target{},
 
 	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), keys.ShardCandidate{}, schema.Number{},
@@ -191,6 +191,6 @@ var walkedValues = []any{
 
 	join.Then(joined, join.New(parts, "_id", parts, join.Spec{})),
 	uses, keyed, lostParts, untyped, turned, takenOut, takenIn, joined, fitted, tied, wrote, deletesProducts,
-	deletesAnything, from, below, owned, fitted.Left(), wrote.Left(), owned.Right(),
+	deletesAnything, from, below, owned, fitted.Left, wrote.Left, owned.Right,
 	dangling.RepairPolicy(0), ondelete.RestrictError{},
 }

@@ -50,18 +50,18 @@ func ends(s string) (left, right bson.D) {
 func joinCollectionChanges() []Case {
 	return []Case{
 		{Method: "joincollection.Side.Unlink", Reason: "all links of a left document",
-			Make: func(s string) any { return fitted.Left().Unlink(s) }},
+			Make: func(s string) any { return fitted.Left.Unlink(s) }},
 		{Method: "joincollection.Side.Unlink", Reason: "an id that is a document",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
-				return []any{left}, func() any { return tied.Left().Unlink(left) }
+				return []any{left}, func() any { return tied.Left.Unlink(left) }
 			}},
 		{Method: "joincollection.Side.Unlink", Reason: "all links of a right document",
-			Make: func(s string) any { return fitted.Right().Unlink(s) }},
+			Make: func(s string) any { return fitted.Right.Unlink(s) }},
 		{Method: "joincollection.Side.Unlink", Reason: "an id that is a document, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
-				return []any{right}, func() any { return tied.Right().Unlink(right) }
+				return []any{right}, func() any { return tied.Right.Unlink(right) }
 			}},
 	}
 }
@@ -83,31 +83,31 @@ func joinCollectionReads() []Case {
 		{Method: "joincollection.JoinCollection.Pair", Reason: "an empty id is refused",
 			Make: func(s string) any { return fitted.Pair("", s) }},
 		{Method: "joincollection.Side.Links", Reason: "newest first",
-			Make: func(s string) any { return fitted.Left().Links(s) }},
+			Make: func(s string) any { return fitted.Left.Links(s) }},
 		{Method: "joincollection.Side.Links", Reason: "in the order of _id",
 			From: func(s string) ([]any, func() any) {
 				left, _ := ends(s)
-				return []any{left}, func() any { return tied.Left().Links(left) }
+				return []any{left}, func() any { return tied.Left.Links(left) }
 			}},
 		{Method: "joincollection.Side.Links", Reason: "newest first, of the right side",
-			Make: func(s string) any { return fitted.Right().Links(s) }},
+			Make: func(s string) any { return fitted.Right.Links(s) }},
 		{Method: "joincollection.Side.Links", Reason: "in the order of _id, of the right side",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
-				return []any{right}, func() any { return tied.Right().Links(right) }
+				return []any{right}, func() any { return tied.Right.Links(right) }
 			}},
 		{Method: "joincollection.Side.Counts", Reason: "of some left documents",
 			From: func(s string) ([]any, func() any) {
 				ids := roomy([]string{s, "bench"})
-				return []any{ids}, func() any { return fitted.Left().Counts(ids...) }
+				return []any{ids}, func() any { return fitted.Left.Counts(ids...) }
 			}},
 		{Method: "joincollection.Side.Counts", Reason: "of none is refused",
-			Make: func(string) any { return fitted.Left().Counts() }},
+			Make: func(string) any { return fitted.Left.Counts() }},
 		{Method: "joincollection.Side.Counts", Reason: "of some right documents, whose ids are documents",
 			From: func(s string) ([]any, func() any) {
 				_, right := ends(s)
 				ids := roomy([]any{right, s})
-				return []any{ids}, func() any { return tied.Right().Counts(ids...) }
+				return []any{ids}, func() any { return tied.Right.Counts(ids...) }
 			}},
 		{
 			Method: "joincollection.JoinCollection.Checks", Reason: "the left ends",
@@ -133,25 +133,25 @@ func joinCollectionReads() []Case {
 func joinCollectionPages() []Case {
 	return []Case{
 		{Method: "joincollection.Side.Others", Reason: "all, with the right documents",
-			Make: func(s string) any { return fitted.Left().Others(s, nil, 0) }},
+			Make: func(s string) any { return fitted.Left.Others(s, nil, 0) }},
 		{Method: "joincollection.Side.Others", Reason: "the page after a link",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
-				return []any{&last}, func() any { return fitted.Left().Others(s, &last, 20) }
+				return []any{&last}, func() any { return fitted.Left.Others(s, &last, 20) }
 			}},
 		{Method: "joincollection.Side.Others", Reason: "the page after a link whose _id a user typed",
 			From: func(s string) ([]any, func() any) {
 				last := tie(s)
-				return []any{last}, func() any { return tied.Left().Others(s, &last, 20) }
+				return []any{last}, func() any { return tied.Left.Others(s, &last, 20) }
 			}},
 		{Method: "joincollection.Side.Others", Reason: "the first page, with the left documents",
-			Make: func(s string) any { return fitted.Right().Others(s, nil, 20) }},
+			Make: func(s string) any { return fitted.Right.Others(s, nil, 20) }},
 		{Method: "joincollection.Side.Others", Reason: "the page after a link, of the right side",
 			From: func(s string) ([]any, func() any) {
 				last := fit(9, s, s)
-				return []any{&last}, func() any { return fitted.Right().Others(s, &last, 0) }
+				return []any{&last}, func() any { return fitted.Right.Others(s, &last, 0) }
 			}},
 		{Method: "joincollection.Side.Others", Reason: "an empty id is refused",
-			Make: func(string) any { return fitted.Right().Others("", nil, 0) }},
+			Make: func(string) any { return fitted.Right.Others("", nil, 0) }},
 	}
 }

@@ -64,31 +64,31 @@ func manyToManyReads() []Case {
 	return []Case{
 		{
 			Method: "twosided.Side.Others", Reason: "by the index on the right list",
-			Make: func(s string) any { return wrote.Left().Others(s) },
+			Make: func(s string) any { return wrote.Left.Others(s) },
 		},
 		{
 			Method: "twosided.Side.Others", Reason: "by the index on the left list",
-			Make: func(s string) any { return wrote.Right().Others(s) },
+			Make: func(s string) any { return wrote.Right.Others(s) },
 		},
 		{
 			Method: "twosided.Side.Others", Reason: "an empty id is refused",
-			Make: func(string) any { return wrote.Right().Others("") },
+			Make: func(string) any { return wrote.Right.Others("") },
 		},
 		{Method: "twosided.Side.Listed", Reason: "of a left document in hand", From: func(s string) ([]any, func() any) {
 			a := &author{ID: s, Books: roomy([]string{s, "b"})}
-			return []any{a}, func() any { return wrote.Left().Listed(a) }
+			return []any{a}, func() any { return wrote.Left.Listed(a) }
 		}},
 		{
 			Method: "twosided.Side.Listed", Reason: "of no left document is refused",
-			Make: func(string) any { return wrote.Left().Listed(nil) },
+			Make: func(string) any { return wrote.Left.Listed(nil) },
 		},
 		{Method: "twosided.Side.Listed", Reason: "of a right document in hand", From: func(s string) ([]any, func() any) {
 			b := &novel{ID: s, Authors: roomy([]string{s, "a"})}
-			return []any{b}, func() any { return wrote.Right().Listed(b) }
+			return []any{b}, func() any { return wrote.Right.Listed(b) }
 		}},
 		{
 			Method: "twosided.Side.Listed", Reason: "of no right document is refused",
-			Make: func(string) any { return wrote.Right().Listed(nil) },
+			Make: func(string) any { return wrote.Right.Listed(nil) },
 		},
 		{Method: "twosided.ManyToMany.Indexes", Reason: "of both sides", Make: func(string) any { return wrote.Indexes() }},
 	}

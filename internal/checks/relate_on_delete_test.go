@@ -9,8 +9,8 @@ import (
 var (
 	// A product goes with its fittings and its own parts; those that other products list stay listed nowhere.
 	deletesProducts = ondelete.New(products, ondelete.Spec{
-		Cascade: []relate.Referrer{fitted.Left()}, Owns: []relate.Referrer{uses},
-		Nullify: []relate.Referrer{uses}, Restrict: []relate.Referrer{fitted.Right()},
+		Cascade: []relate.Referrer{fitted.Left}, Owns: []relate.Referrer{uses},
+		Nullify: []relate.Referrer{uses}, Restrict: []relate.Referrer{fitted.Right},
 	})
 	deletesHosts    = ondelete.New(hosts, ondelete.Spec{Nullify: []relate.Referrer{from, lostOwner}})
 	deletesStocks   = ondelete.New(stocks, ondelete.Spec{Nullify: []relate.Referrer{owns}})

@@ -83,23 +83,23 @@ func twoWayReads() []Case {
 	return []Case{
 		{
 			Method: "twosided.Side.Others", Reason: "by the index on the reference",
-			Make: func(s string) any { return owned.Left().Others(s) },
+			Make: func(s string) any { return owned.Left.Others(s) },
 		},
 		{
 			Method: "twosided.Side.Others", Reason: "an empty id of an owner is refused",
-			Make: func(string) any { return owned.Left().Others("") },
+			Make: func(string) any { return owned.Left.Others("") },
 		},
 		{Method: "twosided.Side.Listed", Reason: "of an owner in hand", From: func(s string) ([]any, func() any) {
 			p := &worker{ID: s, Tasks: roomy([]string{s, "t"})}
-			return []any{p}, func() any { return owned.Left().Listed(p) }
+			return []any{p}, func() any { return owned.Left.Listed(p) }
 		}},
 		{
 			Method: "twosided.Side.Listed", Reason: "of no owner is refused",
-			Make: func(string) any { return owned.Left().Listed(nil) },
+			Make: func(string) any { return owned.Left.Listed(nil) },
 		},
 		{
 			Method: "twosided.Side.Others", Reason: "by the index on the list",
-			Make: func(s string) any { return owned.Right().Others(s) },
+			Make: func(s string) any { return owned.Right.Others(s) },
 		},
 		{Method: "twosided.TwoWay.Indexes", Reason: "of both sides", Make: func(string) any { return owned.Indexes() }},
 	}

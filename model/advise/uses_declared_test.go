@@ -64,13 +64,13 @@ func declaredReferences() []declaredUse {
 			},
 		},
 		{usesOf(with(named(count{Max: 1000, Fixed: true}), func(r *rel) { r.Child.Shows = 0.5 }))[0], two.Indexes, operations{
-			"parent with its children": both(parent, reads(two.Left().Others("p"))),
+			"parent with its children": both(parent, reads(two.Left.Others("p"))),
 			"child with its parent":    both(child, parent),
 			"reassign a child":         stores(storeOf(two, comments).Set("c", bson.D{{Key: "post", Value: "q"}})),
 		}},
 		{usesOf(with(named(count{Max: 1000}), shared))[0], many.Indexes, operations{
-			"parent with its children": both(parent, reads(many.Right().Listed(&comment{ID: "c", Posts: []string{"p"}}))),
-			"child with its parents":   both(child, reads(many.Left().Listed(&post{ID: "p", Comments: []string{"c"}}))),
+			"parent with its children": both(parent, reads(many.Right.Listed(&comment{ID: "c", Posts: []string{"p"}}))),
+			"child with its parents":   both(child, reads(many.Left.Listed(&post{ID: "p", Comments: []string{"c"}}))),
 			"link":                     stores(linked("c")), "unlink": stores(linked()),
 		}},
 		{
@@ -79,14 +79,14 @@ func declaredReferences() []declaredUse {
 			run: operations{
 				"link":              stores(joined.Insert(link{ID: "l", Post: "p", Comment: "c"})),
 				"unlink":            stores(joined.DeleteOne(bson.D{{Key: "comment", Value: "c"}, {Key: "post", Value: "p"}})),
-				"links of a parent": reads(join.Left().Links("c")), "links of a child": reads(join.Right().Links("p")),
+				"links of a parent": reads(join.Left.Links("c")), "links of a child": reads(join.Right.Links("p")),
 			},
 		},
 		{usesOf(with(named(count{Unbounded: true}), func(r *rel) {
 			r.Child.Has.Unbounded, r.Child.Copied = true, advise.Copied{Fields: "name", ReadsPerChange: 1e9}
 		}))[0], wide.Indexes, operations{
-			"page of posts of a parent":   reads(wide.Left().Newest("c", "", 10)),
-			"page of comments of a child": reads(wide.Right().Newest("p", "", 10)),
+			"page of posts of a parent":   reads(wide.Left.Newest("c", "", 10)),
+			"page of comments of a child": reads(wide.Right.Newest("p", "", 10)),
 		}},
 	}
 }

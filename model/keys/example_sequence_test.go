@@ -50,7 +50,7 @@ func ExampleSequence() {
 			return
 		}
 		insert, pack := mail.Insert(letter{ID: key, Sent: at, Text: fmt.Sprint("message ", n)}),
-			mailbox.Days().Pack("ann_lee", n, at)
+			mailbox.Days.Pack("ann_lee", n, at)
 		if _, err := insert.Also(pack).Run(ctx, db); err != nil {
 			fmt.Println(err)
 			return
@@ -77,7 +77,7 @@ func ExampleSequence() {
 	fmt.Println(before.Text, "|", next.Text)
 
 	// Ten in the evening in London is eleven here: from the seventh on it is the next day.
-	bag, err := mailbox.Days().Before("ann_lee", "2026-11-22").One(ctx, db)
+	bag, err := mailbox.Days.Before("ann_lee", "2026-11-22").One(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return

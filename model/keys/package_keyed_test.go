@@ -40,7 +40,7 @@ func TestKeyedCounters(t *testing.T) {
 			own := keyedTenant(keyedModel.On(db), name)
 			for _, w := range []model.Write{
 				keyedLetters.Open("alice"), keyedLetters.Open("alice"), keyedLetters.Raise("alice", 4),
-				keyedLetters.Days().Pack("alice", 5, at),
+				keyedLetters.Days.Pack("alice", 5, at),
 			} {
 				if _, err := w.Run(t.Context(), own); err != nil {
 					t.Fatal(err)
@@ -53,11 +53,11 @@ func TestKeyedCounters(t *testing.T) {
 			if err != nil || counter.ID != "alice" || counter.Last != 8 {
 				t.Errorf("%s: counter %v, %v", name, counter, err)
 			}
-			day, err := keyedLetters.Days().Range("alice", "2026-11-01", "2026-11-30").One(t.Context(), own)
+			day, err := keyedLetters.Days.Range("alice", "2026-11-01", "2026-11-30").One(t.Context(), own)
 			if err != nil || day.ID != "alice_2026-11-29" {
 				t.Errorf("%s: day %v, %v", name, day, err)
 			}
-			if _, err := keyedLetters.Days().After("alice", "2026-11-29").
+			if _, err := keyedLetters.Days.After("alice", "2026-11-29").
 				One(t.Context(), own); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: a later day: %v", name, err)
 			}
@@ -101,7 +101,7 @@ func TestKeyedCountersMove(t *testing.T) {
 				_, err = keyedLetters.Raise("alice", 3).Run(ctx, keyedTenant(db, "a"))
 			}
 			if err == nil {
-				_, err = keyedLetters.Days().Pack("alice", 5, time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)).
+				_, err = keyedLetters.Days.Pack("alice", 5, time.Date(2026, 11, 29, 10, 0, 0, 0, time.UTC)).
 					Run(ctx, keyedTenant(db, "a"))
 			}
 			return err
@@ -129,7 +129,7 @@ func TestKeyedCountersMove(t *testing.T) {
 					t.Errorf("counter %v", c)
 				}
 			}
-			day, err := keyedLetters.Days().Of("alice", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
+			day, err := keyedLetters.Days.Of("alice", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
 			if err != nil || len(day.Keys) != 2 {
 				t.Errorf("day %v, %v", day, err)
 			}

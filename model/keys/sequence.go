@@ -87,6 +87,10 @@ type SequenceGap[K any] struct {
 type Sequence[D, K any] struct {
 	model.Parts
 
+	// Days has the sequence's buckets by day. Without SequenceSpec.Days, its writes and
+	// queries give an error.
+	Days *Days[D, K]
+
 	docs     *model.Collection[D, string]
 	counters *model.Collection[SequenceCounter[K], K]
 	days     *model.Collection[DayBucket, string]
@@ -111,6 +115,7 @@ func NewSequence[D, K any](
 		docs: docs, counters: counters, days: spec.Days,
 		in: sequence.Declare(docs.Docs(), counters.Docs(), owner, in),
 	}
+	s.Days = &Days[D, K]{s}
 	if spec.Days != nil {
 		spec.Days.Docs().MakeKeyed()
 		uses = append(uses, spec.Days.Docs())

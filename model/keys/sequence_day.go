@@ -21,10 +21,6 @@ type DayBucket struct {
 // such as 2026-02-29, gives a [*model.ValueError].
 type Days[D, K any] struct{ s *Sequence[D, K] }
 
-// Days returns the sequence's buckets by day. Without SequenceSpec.Days, the writes and
-// queries of [Days] give an error.
-func (s *Sequence[D, K]) Days() *Days[D, K] { return &Days[D, K]{s} }
-
 // Parse returns the owner and the day of a bucket's _id, or a [*model.ValueError] for
 // another string.
 func (d *Days[D, K]) Parse(key string) (owner K, day string, err error) {

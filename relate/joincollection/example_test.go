@@ -82,7 +82,7 @@ func ExampleJoinCollection() {
 	fmt.Print(authoring.Indexes())
 
 	// The books of an author with his part in each, newest first, in one command. A book that is missing is seen as such.
-	books := authored.Left().Others("a1", nil, 2)
+	books := authored.Left.Others("a1", nil, 2)
 	fmt.Println(books)
 	fmt.Println(books.Cost())
 	for book, err := range books.Each(ctx, db) {
@@ -97,7 +97,7 @@ func ExampleJoinCollection() {
 	}
 
 	// The other direction.
-	people, err := authored.Right().Others("b1", nil, 0).All(ctx, db)
+	people, err := authored.Right.Others("b1", nil, 0).All(ctx, db)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -34,6 +34,11 @@ import (
 type JoinCollection[L, LK, A, AK, B, BK any] struct {
 	model.Parts
 
+	// Left and Right read the links of a document of the left or right collection. Their
+	// methods take the document's id. ondelete.Spec accepts the sides too.
+	Left  Side[L, LK, A, AK, B]
+	Right Side[L, LK, B, BK, A]
+
 	links  *model.Collection[L, LK]
 	lefts  *model.Collection[A, AK]
 	rights *model.Collection[B, BK]
@@ -61,21 +66,11 @@ func New[L, LK, A, AK, B, BK any](
 	left, right := core.NewReader[AK](links.Docs(), leftPath).Field(),
 		core.NewReader[BK](links.Docs(), rightPath).Field()
 	j.in = declareRelation(links.Docs(), left, lefts.Docs(), right, rights.Docs(), spec.By)
+	j.Left = newSide[L, LK, A, AK, B](links, j.in.chooseSide(true))
+	j.Right = newSide[L, LK, B, BK, A](links, j.in.chooseSide(false))
 	j.Parts = model.NewParts(j.in.listIndexes, j.in.listRelations, j.checks, j.in.listFootprints).
 		WithDocs(links.Docs(), lefts.Docs(), rights.Docs()).WithReactions(j.in.makeReactions)
 	return j
-}
-
-// Left returns the [Side] of the collection on the left. Its methods take the id of
-// a document in that collection. ondelete.Spec also accepts the side.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Left() Side[L, LK, A, AK, B] {
-	return newSide[L, LK, A, AK, B](j.links, j.in.chooseSide(true))
-}
-
-// Right returns the [Side] of the collection on the right. Its methods take the id
-// of a document in that collection. ondelete.Spec also accepts the side.
-func (j *JoinCollection[L, LK, A, AK, B, BK]) Right() Side[L, LK, B, BK, A] {
-	return newSide[L, LK, B, BK, A](j.links, j.in.chooseSide(false))
 }
 
 // Pair returns the query of the link between two documents.

@@ -107,7 +107,7 @@ func TestJoinCollectionDeletedMeanwhile(t *testing.T) {
 					)
 				},
 				Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
-					n, err := likes.Left().Links("cid").Count(context.Background(), db)
+					n, err := likes.Left.Links("cid").Count(context.Background(), db)
 					if err = errors.Join(err, errB); err != nil || n != 0 || errA != nil &&
 						!errors.Is(errA, model.ErrNotFound) {
 						t.Errorf("%d links, %v, %v", n, errA, err)

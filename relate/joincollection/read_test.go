@@ -105,8 +105,8 @@ func TestJoinCollectionRead(t *testing.T) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
 		rights := func(after *liking, n int64) (got []string, last *liking) {
 			t.Helper()
-			modeltest.WantCost(t, m, likes.Left().Others("ann", after, n).Cost(), func() error {
-				all, err := likes.Left().Others("ann", after, n).All(ctx, db)
+			modeltest.WantCost(t, m, likes.Left.Others("ann", after, n).Cost(), func() error {
+				all, err := likes.Left.Others("ann", after, n).All(ctx, db)
 				for _, l := range all {
 					name := "missing"
 					if l.To != nil {
@@ -141,23 +141,23 @@ func TestJoinCollectionSides(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
-		lefts, err := likes.Right().Others(1, nil, 0).All(ctx, db)
+		lefts, err := likes.Right.Others(1, nil, 0).All(ctx, db)
 		if err != nil || len(lefts) != 3 || lefts[0].To != nil || lefts[1].To.ID != "bob" || lefts[2].To.ID != "ann" {
 			t.Errorf("lefts: %v, %v", lefts, err)
 		}
-		links, err := likes.Right().Links(1).All(ctx, db)
+		links, err := likes.Right.Links(1).All(ctx, db)
 		if err != nil || len(links) != 3 || links[0].ID != "l5" {
 			t.Errorf("links of a right document: %v, %v", links, err)
 		}
-		n, err := likes.Left().Links("ann").Count(ctx, db)
+		n, err := likes.Left.Links("ann").Count(ctx, db)
 		if err != nil || n != 4 {
 			t.Errorf("count: %d, %v", n, err)
 		}
-		counts, err := likes.Left().Counts("bob", "ann", "cid").All(ctx, db)
+		counts, err := likes.Left.Counts("bob", "ann", "cid").All(ctx, db)
 		if err != nil || !slices.Equal(counts, []relate.Count[string]{{ID: "ann", N: 4}, {ID: "bob", N: 1}}) {
 			t.Errorf("left counts: %v, %v", counts, err)
 		}
-		byItem, err := likes.Right().Counts(1, 2, 7).All(ctx, db)
+		byItem, err := likes.Right.Counts(1, 2, 7).All(ctx, db)
 		if err != nil || !slices.Equal(byItem, []relate.Count[int64]{{ID: 1, N: 3}, {ID: 2, N: 1}}) {
 			t.Errorf("right counts: %v, %v", byItem, err)
 		}
@@ -240,7 +240,7 @@ func TestJoinCollectionOnDelete(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := testkit.MustSeed(t, db, seedLikes)
-		spec := ondelete.Spec{Cascade: []relate.Referrer{likes.Left(), likes.Right()}}
+		spec := ondelete.Spec{Cascade: []relate.Referrer{likes.Left, likes.Right}}
 		users := model.NewStore(model.New("users", ondelete.New(fans, spec)), fans)
 		items := model.NewStore(model.New("items", ondelete.New(things, spec)), things)
 		if _, _, err := users.Delete("ann").Run(ctx, db); err != nil {
@@ -264,18 +264,18 @@ func TestJoinCollectionCommands(t *testing.T) {
 		got    fmt.Stringer
 		want   string
 	}{
-		{"a side unlinked", likes.Right().Unlink(1), "db.likes.deleteMany({item: Long('1')})"},
-		{"the links of a side", likes.Right().Links(1), "db.likes.find({item: Long('1')}).sort({at: -1, _id: -1})"},
-		{"without an order of its own", noTime.Left().Links("bob"), "db.likes.find({user: 'bob'}).sort({_id: -1})"},
+		{"a side unlinked", likes.Right.Unlink(1), "db.likes.deleteMany({item: Long('1')})"},
+		{"the links of a side", likes.Right.Links(1), "db.likes.find({item: Long('1')}).sort({at: -1, _id: -1})"},
+		{"without an order of its own", noTime.Left.Links("bob"), "db.likes.find({user: 'bob'}).sort({_id: -1})"},
 		{"a pair", likes.Pair("bob", 1), "db.likes.find({user: 'bob', item: Long('1')}).limit(1)"},
 		{
-			"a page after a link", noTime.Right().Others(1, &l, 2),
+			"a page after a link", noTime.Right.Others(1, &l, 2),
 			"db.likes.aggregate([{$match: {item: Long('1'), _id: {$lt: 'l4'}}}, {$sort: {_id: -1}}, {$limit: " +
 				"Long('2')}, {$project: {_id: 0, doc: '$$ROOT'}}, {$lookup: {from: 'users', localField: 'doc.user', " +
 				"foreignField: '_id', as: 'to'}}, {$set: {to: {$arrayElemAt: ['$to', 0]}}}])",
 		},
 		{
-			"counts", likes.Left().Counts("a", "$b"),
+			"counts", likes.Left.Counts("a", "$b"),
 			"db.likes.aggregate([{$match: {user: {$in: ['a', '$b']}}}, {$group: {_id: '$user', n: {$sum: 1}}}, " +
 				"{$sort: {_id: 1}}])",
 		},

@@ -37,7 +37,7 @@ func (s Side[L, LK, D, K, O]) Links(id K) *model.Find[L] {
 // side. As last, pass the previous page's last link, or nil for the first page. As n,
 // pass the maximum number of links, or 0 for all:
 //
-//	for book, err := range authorships.Left().Others(author, nil, 0).Each(ctx, db) { … book.To … }
+//	for book, err := range authorships.Left.Others(author, nil, 0).Each(ctx, db) { … book.To … }
 //
 // Cost: one command, with a lookup by _id for each link.
 func (s Side[L, LK, D, K, O]) Others(id K, last *L, n int64) *model.Aggregate[relate.Linked[L, O]] {

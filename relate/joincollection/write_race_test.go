@@ -35,7 +35,7 @@ func TestJoinCollectionFaults(t *testing.T) {
 			"give other ids", "+l4:cid-2 -l4:bob-1",
 			testkit.Changed(likeStore.SetOne(bson.D{{Key: "_id", Value: "l4"}}, pairOf("cid", 2))),
 		},
-		{"unlink a side", "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", testkit.Doing(likes.Left().Unlink("ann"))},
+		{"unlink a side", "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9", testkit.Doing(likes.Left.Unlink("ann"))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			modeltest.FaultMatrix(t, modeltest.FaultCase{
@@ -123,14 +123,14 @@ func TestJoinCollectionCosts(t *testing.T) {
 		return errors.Join(testkit.CreateIndexes(ctx, db, likes), testkit.Store(ctx, db, before))
 	}
 	testkit.WantPricesAnew(t, seed,
-		testkit.Does("Unlink of the left side", 1, 2, 0, testkit.Doing(likes.Left().Unlink("ann"))),
-		testkit.Does("Unlink of the right side", 1, 2, 0, testkit.Doing(likes.Right().Unlink(1))),
+		testkit.Does("Unlink of the left side", 1, 2, 0, testkit.Doing(likes.Left.Unlink("ann"))),
+		testkit.Does("Unlink of the right side", 1, 2, 0, testkit.Doing(likes.Right.Unlink(1))),
 		testkit.Reads("Pair", 1, likes.Pair("bob", 1)),
-		testkit.Reads("Links of the left side", 2, likes.Left().Links("ann")),
-		testkit.Reads("Links of the right side", 2, likes.Right().Links(1)),
-		testkit.Reads("Others of the right side", 2, likes.Right().Others(1, nil, 0)),
-		testkit.Reads("Counts of the left side", 2, likes.Left().Counts("ann", "bob", "cid")),
-		testkit.Reads("Counts of the right side", 2, likes.Right().Counts(1, 2, 3)),
+		testkit.Reads("Links of the left side", 2, likes.Left.Links("ann")),
+		testkit.Reads("Links of the right side", 2, likes.Right.Links(1)),
+		testkit.Reads("Others of the right side", 2, likes.Right.Others(1, nil, 0)),
+		testkit.Reads("Counts of the left side", 2, likes.Left.Counts("ann", "bob", "cid")),
+		testkit.Reads("Counts of the right side", 2, likes.Right.Counts(1, 2, 3)),
 	)
 }
 
@@ -158,10 +158,10 @@ func TestJoinCollectionIndexed(t *testing.T) {
 			query  any
 			index  string
 		}{
-			{"the links of a left document", likes.Left().Links(user), "user_1_at_-1__id_-1"},
-			{"the links of a right document", likes.Right().Links(80), "item_1_at_-1__id_-1"},
-			{"a page of one side", likes.Left().Others(user, &link, 3), "user_1_at_-1__id_-1"},
-			{"a page of the other side", likes.Right().Others(80, &link, 3), "item_1_at_-1__id_-1"},
+			{"the links of a left document", likes.Left.Links(user), "user_1_at_-1__id_-1"},
+			{"the links of a right document", likes.Right.Links(80), "item_1_at_-1__id_-1"},
+			{"a page of one side", likes.Left.Others(user, &link, 3), "user_1_at_-1__id_-1"},
+			{"a page of the other side", likes.Right.Others(80, &link, 3), "item_1_at_-1__id_-1"},
 		} {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, q.index) })
 		}
@@ -238,21 +238,21 @@ func TestJoinCollectionHostile(t *testing.T) {
 			do(testkit.Changed(tieStore.SetOne(pair, bson.D{{Key: "note", Value: "$note"}})))
 		}
 		for i, id := range hostile {
-			got, err := tied.Left().Others(id, nil, 0).All(ctx, db)
+			got, err := tied.Left.Others(id, nil, 0).All(ctx, db)
 			if err != nil || len(got) != 1 || got[0].To == nil || got[0].Doc.ID != string(rune('a'+i)) ||
 				got[0].Doc.Note != "$note" {
 				t.Errorf("%s: %v, %v", model.Shell(id), got, err)
 			}
 		}
 		for _, id := range hostile {
-			do(testkit.Doing(tied.Left().Unlink(id)))
+			do(testkit.Doing(tied.Left.Unlink(id)))
 		}
 		if n, err := ties.Find(nil).Count(ctx, db); err != nil || n != 0 {
 			t.Errorf("%d left, %v", n, err)
 		}
 	})
 	for _, id := range []any{bson.Regex{Pattern: ".*"}, bson.A{1}, nil, bson.D{{Key: "$gt", Value: 1}}, bson.D{}} {
-		if tied.Pair(id, 1).Err == nil || tied.Pair(1, id).Err == nil || tied.Right().Unlink(id).Err == nil {
+		if tied.Pair(id, 1).Err == nil || tied.Pair(1, id).Err == nil || tied.Right.Unlink(id).Err == nil {
 			t.Errorf("%s is taken for an id", model.Shell(id))
 		}
 	}
@@ -262,7 +262,7 @@ func TestJoinCollectionHostile(t *testing.T) {
 func TestJoinCollectionPure(t *testing.T) {
 	testkit.Parallel(t)
 	l := like("l4", "bob", 1, 3)
-	read := likes.Left().Others("bob", &l, 0)
+	read := likes.Left.Others("bob", &l, 0)
 	want := read.String()
 	l.User, l.ID, *l.At = "x", "y", *minute(50)
 	if got := read.String(); got != want {

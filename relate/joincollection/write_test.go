@@ -78,11 +78,11 @@ func TestJoinCollectionWrite(t *testing.T) {
 			model.Cost{Commands: 1},
 		},
 		{
-			"unlink a whole side", unlinkAll(likes.Left().Unlink("ann")), "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9",
+			"unlink a whole side", unlinkAll(likes.Left.Unlink("ann")), "-l1:ann-1 -l2:ann-2 -l3:ann-3 -l6:ann-9",
 			nil, model.Cost{Commands: 1, Written: 4},
 		},
 		{
-			"unlink the other side", unlinkAll(likes.Right().Unlink(1)), "-l1:ann-1 -l4:bob-1 -l5:gone-1", nil,
+			"unlink the other side", unlinkAll(likes.Right.Unlink(1)), "-l1:ann-1 -l4:bob-1 -l5:gone-1", nil,
 			model.Cost{Commands: 1, Written: 3},
 		},
 		{"update", testkit.Changed(rate("bob", 1, 5)), "stars 5", nil, model.Cost{Commands: 1, Written: 1}},
@@ -144,14 +144,14 @@ func TestJoinCollectionRefuses(t *testing.T) {
 		reason, want string
 		err          error
 	}{
-		{"an empty id of a side", "user: is empty: give an id", likes.Left().Unlink("").Err},
-		{"an empty id to read", "user: is empty: give an id", likes.Left().Others("", nil, 0).Err},
-		{"no id to count", "no id was given: give at least one", likes.Left().Counts().Err},
+		{"an empty id of a side", "user: is empty: give an id", likes.Left.Unlink("").Err},
+		{"an empty id to read", "user: is empty: give an id", likes.Left.Others("", nil, 0).Err},
+		{"no id to count", "no id was given: give at least one", likes.Left.Counts().Err},
 		{
 			"a page after a link without its order's value", "has no value at at",
-			likes.Left().Others("ann", &noTime, 0).Err,
+			likes.Left.Others("ann", &noTime, 0).Err,
 		},
-		{"a negative page", "limit", likes.Left().Others("ann", nil, -1).Err},
+		{"a negative page", "limit", likes.Left.Others("ann", nil, -1).Err},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q in it", c.reason, c.err, c.want)

@@ -50,7 +50,7 @@ func ExampleManyToMany() {
 		ID: "b1", Title: "Azure Cosmos DB 101", Authors: []string{"a1"},
 	}).Run(ctx, db)
 	fmt.Println(err)
-	books, err := wrote.Left().Others("a1").All(ctx, db)
+	books, err := wrote.Left.Others("a1").All(ctx, db)
 	fmt.Println(books, err)
 	thomas, err := bookAuthors.ByID("a1").One(ctx, db)
 	fmt.Println(thomas, err)

@@ -32,9 +32,10 @@ import (
 type ManyToMany[L, LK, R, RK any] struct {
 	model.Parts
 
-	left  Side[L, LK, R, RK]
-	right Side[R, RK, L, LK]
-	in    untypedManyToMany
+	Left  Side[L, LK, R, RK] // finds the right documents of a left document
+	Right Side[R, RK, L, LK] // finds the left documents of a right document
+
+	in untypedManyToMany
 }
 
 // ManyToManySpec contains the options of a [ManyToMany].
@@ -62,14 +63,8 @@ func NewManyToMany[L, LK, R, RK any](
 		Right: endOfRelation{Docs: right.Docs(), Path: rightPath, Max: spec.MaxRight}, TrustRight: spec.TrustRight,
 	}}
 	m.in.declare()
-	m.left, m.right = newSide(left, right, m.in.makeSide(true)), newSide(right, left, m.in.makeSide(false))
+	m.Left, m.Right = newSide(left, right, m.in.makeSide(true)), newSide(right, left, m.in.makeSide(false))
 	m.Parts = model.NewParts(m.in.listIndexes, m.in.listRelations, m.in.listChecks, m.in.listFootprints).
 		WithDocs(left.Docs(), right.Docs()).WithReactions(m.in.makeReactions)
 	return m
 }
-
-// Left returns the left side, for queries by a left document.
-func (m *ManyToMany[L, LK, R, RK]) Left() Side[L, LK, R, RK] { return m.left }
-
-// Right returns the right side, for queries by a right document.
-func (m *ManyToMany[L, LK, R, RK]) Right() Side[R, RK, L, LK] { return m.right }

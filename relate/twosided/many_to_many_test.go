@@ -37,22 +37,22 @@ func TestManyToManyReads(t *testing.T) {
 		l, r := peer("l", "s", "r", "gone"), peer("r", "l", "m")
 		testkit.SeedAlone(t, db, testkit.Docs{"lefts": {l, peer("m", "r")}, "rights": {r, peer("s", "l")}})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, barePeers.Left().Others("l").Sorted(byID)), bareID), []string{"r", "s"})
+			testkit.IDsOf(testkit.All(t, db, barePeers.Left.Others("l").Sorted(byID)), bareID), []string{"r", "s"})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, barePeers.Left().Listed(&l).Sorted(byID)), bareID), []string{"r", "s"})
+			testkit.IDsOf(testkit.All(t, db, barePeers.Left.Listed(&l).Sorted(byID)), bareID), []string{"r", "s"})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, barePeers.Right().Others("r").Sorted(byID)), bareID), []string{"l", "m"})
+			testkit.IDsOf(testkit.All(t, db, barePeers.Right.Others("r").Sorted(byID)), bareID), []string{"l", "m"})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, barePeers.Right().Listed(&r).Sorted(byID)), bareID), []string{"l", "m"})
-		if got := testkit.All(t, db, barePeers.Left().Listed(&barePeer{ID: "k"})); len(got) != 0 {
+			testkit.IDsOf(testkit.All(t, db, barePeers.Right.Listed(&r).Sorted(byID)), bareID), []string{"l", "m"})
+		if got := testkit.All(t, db, barePeers.Left.Listed(&barePeer{ID: "k"})); len(got) != 0 {
 			t.Errorf("a document without a list has %v", got)
 		}
 	})
 	for reason, err := range map[string]error{
-		"rights of an empty id": barePeers.Left().Others("").Err,
-		"lefts of an empty id":  barePeers.Right().Others("").Err,
-		"rights of no document": barePeers.Left().Listed(nil).Err,
-		"lefts of no document":  barePeers.Right().Listed(nil).Err,
+		"rights of an empty id": barePeers.Left.Others("").Err,
+		"lefts of an empty id":  barePeers.Right.Others("").Err,
+		"rights of no document": barePeers.Left.Listed(nil).Err,
+		"lefts of no document":  barePeers.Right.Listed(nil).Err,
 	} {
 		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
@@ -152,10 +152,10 @@ func TestManyToManyCosts(t *testing.T) {
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []testkit.CostCase{
-			testkit.CostOfRead("RightsOf", barePeers.Left().Others("l"), 1),
-			testkit.CostOfRead("LeftsOf", barePeers.Right().Others("r"), 1),
-			testkit.CostOfRead("Rights", barePeers.Left().Listed(&l), 1),
-			testkit.CostOfRead("Lefts", barePeers.Right().Listed(&r), 1),
+			testkit.CostOfRead("RightsOf", barePeers.Left.Others("l"), 1),
+			testkit.CostOfRead("LeftsOf", barePeers.Right.Others("r"), 1),
+			testkit.CostOfRead("Rights", barePeers.Left.Listed(&l), 1),
+			testkit.CostOfRead("Lefts", barePeers.Right.Listed(&r), 1),
 			testkit.CostOfRead("Checks, of the left", barePeers.Checks()[0].Find(), 0),
 			testkit.CostOfRead("Checks, of the right", barePeers.Checks()[1].Find(), 0),
 		} {

@@ -27,13 +27,13 @@ func TestTwoWayIndexed(t *testing.T) {
 		testkit.SeedAlone(t, db, all)
 		testkit.EnsureIndexes(t, db, bareWay)
 		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
-			{Reason: "the items of an owner", Query: bareWay.Left().Others("o7"), Index: "owner_1__id_-1"},
+			{Reason: "the items of an owner", Query: bareWay.Left.Others("o7"), Index: "owner_1__id_-1"},
 			{
 				Reason: "the items of an owner in hand",
-				Query:  bareWay.Left().Listed(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}),
+				Query:  bareWay.Left.Listed(&bareOwner{ID: "o7", Items: []string{"i7_0", "i7_1"}}),
 				Index:  model.IDIndex,
 			},
-			{Reason: "the owners that list an item", Query: bareWay.Right().Others("i7_1"), Index: "items_1"},
+			{Reason: "the owners that list an item", Query: bareWay.Right.Others("i7_1"), Index: "items_1"},
 		})
 	})
 }
@@ -52,9 +52,9 @@ func TestManyToManyIndexed(t *testing.T) {
 		testkit.EnsureIndexes(t, db, barePeers)
 		l := peer("l7", "r7", "r8")
 		testkit.WantAllIndexed(t, db, []testkit.IndexedCase{
-			{Reason: "the rights of a left", Query: barePeers.Left().Others("l7"), Index: "peers_1"},
-			{Reason: "the lefts of a right", Query: barePeers.Right().Others("r7"), Index: "peers_1"},
-			{Reason: "the rights of a left in hand", Query: barePeers.Left().Listed(&l), Index: model.IDIndex},
+			{Reason: "the rights of a left", Query: barePeers.Left.Others("l7"), Index: "peers_1"},
+			{Reason: "the lefts of a right", Query: barePeers.Right.Others("r7"), Index: "peers_1"},
+			{Reason: "the rights of a left in hand", Query: barePeers.Left.Listed(&l), Index: model.IDIndex},
 		})
 	})
 }

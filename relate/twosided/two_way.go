@@ -29,9 +29,10 @@ import (
 type TwoWay[O, OK, I, IK any] struct {
 	model.Parts
 
-	owners Side[O, OK, I, IK]
-	items  Side[I, IK, O, OK]
-	in     untypedTwoWay
+	Left  Side[O, OK, I, IK] // finds the items of an owner
+	Right Side[I, IK, O, OK] // finds the owner of an item
+
+	in untypedTwoWay
 }
 
 // TwoWaySpec contains the options of a [TwoWay].
@@ -58,14 +59,8 @@ func NewTwoWay[O, OK, I, IK any](
 		TrustLists: spec.TrustLists,
 	}}
 	t.in.declare(ref, *new(OK))
-	t.owners, t.items = newSide(owners, items, t.in.ownersSide()), newSide(items, owners, t.in.itemsSide())
+	t.Left, t.Right = newSide(owners, items, t.in.ownersSide()), newSide(items, owners, t.in.itemsSide())
 	t.Parts = model.NewParts(t.in.listIndexes, t.in.listRelations, t.in.listChecks, t.in.listFootprints).
 		WithDocs(owners.Docs(), items.Docs()).WithReactions(t.in.makeReactions)
 	return t
 }
-
-// Left returns the owners' side, to find an owner's items.
-func (t *TwoWay[O, OK, I, IK]) Left() Side[O, OK, I, IK] { return t.owners }
-
-// Right returns the items' side, to find an item's owner.
-func (t *TwoWay[O, OK, I, IK]) Right() Side[I, IK, O, OK] { return t.items }

@@ -39,27 +39,27 @@ func TestTwoWayReads(t *testing.T) {
 			},
 		})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, bareWay.Left().Others("a")), bareItemID), []string{"x", "y"})
+			testkit.IDsOf(testkit.All(t, db, bareWay.Left.Others("a")), bareItemID), []string{"x", "y"})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, bareWay.Left().Listed(&a).Sorted(bson.D{{Key: "_id", Value: 1}})),
+			testkit.IDsOf(testkit.All(t, db, bareWay.Left.Listed(&a).Sorted(bson.D{{Key: "_id", Value: 1}})),
 				bareItemID), []string{"x", "y"})
 		testkit.WantList(t,
-			testkit.IDsOf(testkit.All(t, db, bareWay.Right().Others("x").Sorted(bson.D{{Key: "_id", Value: 1}})),
+			testkit.IDsOf(testkit.All(t, db, bareWay.Right.Others("x").Sorted(bson.D{{Key: "_id", Value: 1}})),
 				func(o bareOwner) string { return o.ID }), []string{"a", "b"})
-		wantListed(t, bareWay.Left().Listed(&a), "['y', 'x', 'gone']")
-		if got := testkit.All(t, db, bareWay.Left().Listed(&bareOwner{ID: "c"})); len(got) != 0 {
+		wantListed(t, bareWay.Left.Listed(&a), "['y', 'x', 'gone']")
+		if got := testkit.All(t, db, bareWay.Left.Listed(&bareOwner{ID: "c"})); len(got) != 0 {
 			t.Errorf("an owner without a list has items %v", got)
 		}
 	})
 	for reason, err := range map[string]error{
-		"items of an empty id": bareWay.Left().Others("").Err, "items of no owner": bareWay.Left().Listed(nil).Err,
-		"owners that list an empty id": bareWay.Right().Others("").Err,
+		"items of an empty id": bareWay.Left.Others("").Err, "items of no owner": bareWay.Left.Listed(nil).Err,
+		"owners that list an empty id": bareWay.Right.Others("").Err,
 	} {
 		t.Run(reason, func(t *testing.T) { testkit.WantError(t, err, testkit.ErrRefused) })
 	}
-	wantListed(t, bareWay.Right().Listed(&bareItem{ID: "x", Owner: "a"}), "['a']")
-	wantListed(t, bareWay.Right().Listed(&bareItem{ID: "x"}), "[]")
-	testkit.WantError(t, bareWay.Right().Listed(nil).Err, testkit.ErrRefused)
+	wantListed(t, bareWay.Right.Listed(&bareItem{ID: "x", Owner: "a"}), "['a']")
+	wantListed(t, bareWay.Right.Listed(&bareItem{ID: "x"}), "[]")
+	testkit.WantError(t, bareWay.Right.Listed(nil).Err, testkit.ErrRefused)
 }
 
 // wantListed wants a query of some ids.
@@ -245,9 +245,9 @@ func TestTwoWayCosts(t *testing.T) {
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, c := range []testkit.CostCase{
-			testkit.CostOfRead("ItemsOf", bareWay.Left().Others("a"), 1),
-			testkit.CostOfRead("Items", bareWay.Left().Listed(&bareOwner{ID: "a", Items: []string{"x"}}), 1),
-			testkit.CostOfRead("OwnersListing", bareWay.Right().Others("x"), 1),
+			testkit.CostOfRead("ItemsOf", bareWay.Left.Others("a"), 1),
+			testkit.CostOfRead("Items", bareWay.Left.Listed(&bareOwner{ID: "a", Items: []string{"x"}}), 1),
+			testkit.CostOfRead("OwnersListing", bareWay.Right.Others("x"), 1),
 			testkit.CostOfRead("Checks, of lists", bareWay.Checks()[0].Find(), 0),
 			testkit.CostOfRead("Checks, of references", bareWay.Checks()[1].Find(), 0),
 		} {

@@ -344,7 +344,7 @@ func TestSequenceCosts(t *testing.T) {
 		want(one, func() error { _, err := seqDaily.Open("a").Run(ctx, db); return err })
 		want(taken, func() error { _, err := seqDaily.Take("a", 10).Run(ctx, db); return err })
 		want(one, func() error { return seqInsert(seqDaily, "a", 1, seqMail{})(ctx, db) })
-		want(one, func() error { _, err := seqDaily.Days().Pack("a", 1, time.Unix(0, 0)).Run(ctx, db); return err })
+		want(one, func() error { _, err := seqDaily.Days.Pack("a", 1, time.Unix(0, 0)).Run(ctx, db); return err })
 		want(model.Cost{Commands: 1, Returned: 1}, func() error {
 			_, err := seqDaily.Previous("a", 2).One(ctx, db)
 			return err
@@ -360,10 +360,10 @@ func TestSequenceCosts(t *testing.T) {
 		})
 		for _, f := range []*model.Find[seqMail]{
 			seqDaily.At("a", 1), seqDaily.Previous("a", 5), seqDaily.Following("a", 5), seqDaily.Range("a", 1, 5),
-			seqDaily.Days().Packed(keys.DayBucket{Keys: []string{"a_0001", "a_0002"}}),
+			seqDaily.Days.Packed(keys.DayBucket{Keys: []string{"a_0001", "a_0002"}}),
 		} {
 			modeltest.WantIndexed(t, db, f, model.IDIndex)
 		}
-		modeltest.WantIndexed(t, db, seqDaily.Days().Range("a", "2026-01-01", "2026-02-01"), model.IDIndex)
+		modeltest.WantIndexed(t, db, seqDaily.Days.Range("a", "2026-01-01", "2026-02-01"), model.IDIndex)
 	}, monitor)
 }

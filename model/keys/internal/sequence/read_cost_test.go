@@ -56,12 +56,12 @@ func TestSequenceIndexed(t *testing.T) {
 			{"At", seqDaily.At("o007", 1)}, {"Previous", seqDaily.Previous("o007", 3)},
 			{"Following", seqDaily.Following("o007", 1)}, {"Range", seqDaily.Range("o007", 1, 2)},
 			{"Newest", seqDaily.Newest("o007")}, {"a page", page.After("o007_0001")},
-			{"Day", seqDaily.Days().Of("o007", day)}, {"Days", seqDaily.Days().Range("o007", day, day)},
-			{"DaysBefore", seqDaily.Days().Before("o007", day)}, {"DaysAfter", seqDaily.Days().After("o007", day)},
-			{"Packed", seqDaily.Days().Packed(keys.DayBucket{Keys: []string{"o007_0001", "o008_0001"}})},
-			{"Unpacked", seqDaily.Days().Unpacked("o007")},
+			{"Day", seqDaily.Days.Of("o007", day)}, {"Days", seqDaily.Days.Range("o007", day, day)},
+			{"DaysBefore", seqDaily.Days.Before("o007", day)}, {"DaysAfter", seqDaily.Days.After("o007", day)},
+			{"Packed", seqDaily.Days.Packed(keys.DayBucket{Keys: []string{"o007_0001", "o008_0001"}})},
+			{"Unpacked", seqDaily.Days.Unpacked("o007")},
 			{"Take", seqDaily.Take("o007", 2)}, {"Open", seqDaily.Open("o007")}, {"Raise", seqDaily.Raise("o007", 9)},
-			{"Pack", seqDaily.Days().Pack("o007", 4, at)}, {"Unpack", seqDaily.Days().Unpack("o007", 1, at)},
+			{"Pack", seqDaily.Days.Pack("o007", 4, at)}, {"Unpack", seqDaily.Days.Unpack("o007", 1, at)},
 			{"Append counts", seqAppended(t, seqDaily, "o007", 4, seqMail{}).Steps[0]},
 		} {
 			t.Run(q.reason, func(t *testing.T) { modeltest.WantIndexed(t, db, q.query, model.IDIndex) })
@@ -130,13 +130,13 @@ func TestKeysCosts(t *testing.T) {
 		want("Gaps", 1, 0, 0, func() error { _, err := seqDaily.Gaps().All(ctx, db); return err })
 		want("Checks, damaged", 1, 0, 0, func() error { _, err := seqDaily.Checks()[1].All(ctx, db); return err })
 		want("Checks, foreign", 1, 0, 0, func() error { _, err := seqDaily.Checks()[2].All(ctx, db); return err })
-		want("Unpacked", 1, 0, 3, find(seqDaily.Days().Unpacked("a")))
-		want("Pack", 1, 1, 0, run(seqDaily.Days().Pack("a", 1, at)))
-		want("Unpacked, after one was packed", 1, 0, 2, find(seqDaily.Days().Unpacked("a")))
-		want("Day", 1, 0, 1, func() error { _, err := seqDaily.Days().Of("a", day).One(ctx, db); return err })
-		want("Days", 1, 0, 1, func() error { _, err := seqDaily.Days().Range("a", day, day).All(ctx, db); return err })
-		want("Packed", 1, 0, 1, find(seqDaily.Days().Packed(keys.DayBucket{Keys: []string{"a_0001"}})))
-		want("Unpack", 1, 1, 0, run(seqDaily.Days().Unpack("a", 1, at)))
+		want("Unpacked", 1, 0, 3, find(seqDaily.Days.Unpacked("a")))
+		want("Pack", 1, 1, 0, run(seqDaily.Days.Pack("a", 1, at)))
+		want("Unpacked, after one was packed", 1, 0, 2, find(seqDaily.Days.Unpacked("a")))
+		want("Day", 1, 0, 1, func() error { _, err := seqDaily.Days.Of("a", day).One(ctx, db); return err })
+		want("Days", 1, 0, 1, func() error { _, err := seqDaily.Days.Range("a", day, day).All(ctx, db); return err })
+		want("Packed", 1, 0, 1, find(seqDaily.Days.Packed(keys.DayBucket{Keys: []string{"a_0001"}})))
+		want("Unpack", 1, 1, 0, run(seqDaily.Days.Unpack("a", 1, at)))
 		want("Next of a new owner: its counter is made first", 4, 2, 1, func() error {
 			_, err := seqDaily.Allocator(db, 10).Next(ctx, "new")
 			return err

@@ -309,15 +309,15 @@ func TestSequenceInsertFaults(t *testing.T) {
 			if _, _, err := mails.Insert(seqMail{ID: "a_0001", Text: "x"}).Run(model.WithToken(ctx, op), db); err != nil {
 				return err
 			}
-			_, err := seqDaily.Days().Pack("a", 1, at).Run(ctx, db)
+			_, err := seqDaily.Days.Pack("a", 1, at).Run(ctx, db)
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
-			day, err := seqDaily.Days().Of("a", "2026-11-21").One(context.Background(), db)
+			day, err := seqDaily.Days.Of("a", "2026-11-21").One(context.Background(), db)
 			if err != nil || !slices.Equal(day.Keys, []string{"a_0001"}) {
 				t.Errorf("%v, %v", day, err)
 			}
-			if left, err := seqDaily.Days().Unpacked("a").All(context.Background(), db); err != nil || len(left) > 0 {
+			if left, err := seqDaily.Days.Unpacked("a").All(context.Background(), db); err != nil || len(left) > 0 {
 				t.Errorf("unpacked: %v, %v", left, err)
 			}
 		},
