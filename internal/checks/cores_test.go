@@ -44,6 +44,7 @@ var finishedCores = []string{
 	"internal/bsondoc",
 	"internal/bsonval/order",
 	"internal/commands",
+	"internal/direction",
 	"internal/found",
 	"internal/keyed",
 	"internal/mongosh",
