@@ -48,6 +48,7 @@ var finishedCores = []string{
 	"internal/found",
 	"internal/keyed",
 	"internal/mongosh",
+	"internal/mql",
 	"internal/rawdoc",
 	"internal/runctx",
 	"internal/tenancy",
