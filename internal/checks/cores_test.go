@@ -47,6 +47,7 @@ var finishedCores = []string{
 	"internal/direction",
 	"internal/found",
 	"internal/keyed",
+	"internal/mongoerr",
 	"internal/mongosh",
 	"internal/mql",
 	"internal/rawdoc",
