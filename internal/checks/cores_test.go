@@ -50,6 +50,7 @@ var finishedCores = []string{
 	"internal/mongoerr",
 	"internal/mongosh",
 	"internal/mql",
+	"internal/page",
 	"internal/rawdoc",
 	"internal/runctx",
 	"internal/tenancy",
