@@ -55,9 +55,8 @@ func (p *Page) Diagram(d Diagram) {
 	caption := escapeText(d.Caption)
 	fmt.Fprintf(&p.body, "<figure>\n<figcaption>%s</figcaption>\n"+
 		"<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">\n", caption, caption)
-	for _, columns := range []int{2, 1} {
-		newDrawing(d, columns).write(&p.body)
-	}
+	newDrawing(d, 2).write(&p.body, "broad")
+	newDrawing(d, 1).write(&p.body, "narrow")
 	p.body.WriteString("</div>\n</figure>\n")
 	if len(d.Ties) == 0 {
 		return

@@ -9,11 +9,7 @@ import (
 
 // write writes the drawing as SVG. The least width of the element makes a narrow screen scroll, so that the letters
 // stay readable. page.css hides the class broad on narrow screens, and the class narrow on wide screens.
-func (g *drawing) write(b *strings.Builder) {
-	class := "broad"
-	if g.columns == 1 && len(g.Boxes) > 1 {
-		class = "narrow"
-	}
+func (g *drawing) write(b *strings.Builder, class string) {
 	width := g.measureWidth()
 	fmt.Fprintf(b, "<svg class=\"diagram %s\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "+
 		"style=\"min-width:%.0fpx\" role=\"img\">\n<title>%s</title>\n<desc>%s</desc>\n",
