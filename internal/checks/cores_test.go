@@ -42,6 +42,7 @@ var finishedCores = []string{
 	"denorm/uniquecount",
 	"denorm/widerow",
 	"internal/bsondoc",
+	"internal/bsonval",
 	"internal/bsonval/order",
 	"internal/commands",
 	"internal/direction",

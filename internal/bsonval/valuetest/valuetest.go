@@ -33,8 +33,8 @@ func Doc(text string) bson.D {
 	return d
 }
 
-// Of returns the value that the text describes: "1", "'x'", "[1, null]", "{a: 1}"; "missing" is bsonval.Missing.
-func Of(text string) any {
+// Value returns the value that the text describes: "1", "'x'", "[1, null]", "{a: 1}"; "missing" is bsonval.Missing.
+func Value(text string) any {
 	if text == "missing" {
 		return bsonval.Missing
 	}
@@ -42,7 +42,7 @@ func Of(text string) any {
 }
 
 // Array returns the array that the text describes.
-func Array(text string) bson.A { return Of(text).(bson.A) }
+func Array(text string) bson.A { return Value(text).(bson.A) }
 
 // Text returns a value in relaxed extended JSON, in which int, long and double may look alike.
 func Text(v any) string {
