@@ -44,6 +44,7 @@ var finishedCores = []string{
 	"internal/bsondoc",
 	"internal/bsonval",
 	"internal/bsonval/order",
+	"internal/bsonval/valuetest",
 	"internal/commands",
 	"internal/direction",
 	"internal/found",
