@@ -92,6 +92,7 @@ var finishedCores = []string{
 	"paths/internal/document",
 	"paths/internal/forest",
 	"paths/internal/graph",
+	"paths/internal/pathstest",
 	"paths/internal/rollup",
 	"paths/internal/tree",
 	"relate/childrefs",
