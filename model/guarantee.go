@@ -184,7 +184,7 @@ func notIdempotent(update any) string {
 		return "an update by a pipeline isn't known to do the same twice"
 	}
 	for _, op := range ops {
-		if !mql.Idempotent(bson.D{op}) {
+		if !mql.IsIdempotent(bson.D{op}) {
 			return op.Key + " does more the second time"
 		}
 	}

@@ -133,7 +133,7 @@ func (x Index) covers(y Index) string {
 // beginsWith reports whether one of the index's first n keys is k, in any direction.
 func (x Index) beginsWith(k bson.E, n int) bool {
 	return slices.ContainsFunc(x.Keys[:n], func(e bson.E) bool {
-		plain := direction.Of(k.Value) != 0 && direction.Of(e.Value) != 0
+		plain := direction.Parse(k.Value) != 0 && direction.Parse(e.Value) != 0
 		return e.Key == k.Key && (plain || keyText(e.Value) == keyText(k.Value))
 	})
 }

@@ -149,7 +149,7 @@ func pageOf(q *Query, token string, keys bson.D) (p paging, err error) {
 	totalOrder(q)
 	for i, s := range q.Sort {
 		switch {
-		case direction.Of(s.Value) == 0:
+		case direction.Parse(s.Value) == 0:
 			return refused("Sort", s.Value, "must be 1 or -1: pages need such an order")
 		case bsondoc.HasKey(q.Sort[:i], s.Key):
 			return refused("Sort", s.Key, "is given twice: give each field once")
@@ -204,7 +204,7 @@ func (p paging) sort() bson.D {
 	}
 	out := slices.Clone(p.by)
 	for i := range out {
-		out[i].Value = -direction.Of(out[i].Value)
+		out[i].Value = -direction.Parse(out[i].Value)
 	}
 	return out
 }

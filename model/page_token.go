@@ -108,7 +108,7 @@ func (p paging) after() []bson.D {
 	var out []bson.D
 	equal := bson.D{}
 	for i, s := range p.sort() {
-		within, beyond := sortsAfter(p.from[i], direction.Of(s.Value) > 0)
+		within, beyond := sortsAfter(p.from[i], direction.Parse(s.Value) > 0)
 		if i == 0 {
 			out = append(out, bson.D{{Key: s.Key, Value: bound(p.from[0], within)}}, anyOf(s.Key, beyond))
 			beyond = nil

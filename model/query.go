@@ -112,7 +112,7 @@ func sorted(q, from *Query, sort bson.D) {
 // reverses reports whether a is b in reverse order. The same index serves both sorts.
 func reverses(a, b bson.D) bool {
 	return len(a) > 0 && slices.EqualFunc(a, b, func(x, y bson.E) bool {
-		return x.Key == y.Key && direction.Of(x.Value) != 0 && direction.Of(x.Value) == -direction.Of(y.Value)
+		return x.Key == y.Key && direction.Parse(x.Value) != 0 && direction.Parse(x.Value) == -direction.Parse(y.Value)
 	})
 }
 

@@ -83,7 +83,7 @@ func totalOrder(q *Query) {
 // directed returns the operators for values strictly after a value, and for values equal
 // to it or after it.
 func directed(dir any) (op, bound string, ok bool) {
-	switch direction.Of(dir) {
+	switch direction.Parse(dir) {
 	case 1:
 		return "$gt", "$gte", true
 	case -1:

@@ -24,7 +24,7 @@ func TestTenantLocks(t *testing.T) {
 		ctx, tenant := t.Context(), model.Scope{Tenant: bson.D{{Key: "tenant", Value: "a"}}}.On(db)
 		insert := func(id string) {
 			t.Helper()
-			if _, err := pathstest.Added(id, paths.LastRoot[string]())(k).Run(ctx, tenant); err != nil {
+			if _, err := pathstest.InsertNode(id, paths.LastRoot[string]())(k).Run(ctx, tenant); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -57,7 +57,7 @@ func (a *untypedAttributes) setAttributes(id model.Query, list bson.D) model.Wri
 
 // unsetAttributes is the update that removes attributes.
 func (a *untypedAttributes) unsetAttributes(names []string) (bson.D, error) {
-	named := bson.D{{Key: a.name, Value: mql.Op("$in", mql.A(names))}}
+	named := bson.D{{Key: a.name, Value: mql.Op("$in", mql.Array(names))}}
 	return mql.Op("$pull", bson.D{{Key: a.path, Value: named}}), a.checkNames(names)
 }
 

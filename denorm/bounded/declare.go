@@ -71,7 +71,7 @@ func declareBounded(docs *core.Docs, path string, spec Spec) *untypedBounded {
 			place.Fail("By names both fields of an element and the element itself",
 				"name fields only, or only the empty name")
 		}
-		if direction.Of(e.Value) == 0 {
+		if direction.Parse(e.Value) == 0 {
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		}
 	}

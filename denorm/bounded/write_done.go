@@ -66,7 +66,7 @@ func (b *untypedBounded) wouldDrop(values []any) bson.D {
 	for i, by := range b.spec.By {
 		kept, value := mql.IfNull("$$kept."+by.Key, nil), mql.Literal(values[i])
 		op := "$lt" // sorts before, and the last are kept
-		if ascending := direction.Of(by.Value) == 1; ascending == b.spec.First {
+		if ascending := direction.Parse(by.Value) == 1; ascending == b.spec.First {
 			op = "$gt"
 		}
 		before = append(before, bson.D{{Key: "$and", Value: append(slices.Clone(equal), mql.Op(op, kept, value))}})

@@ -138,7 +138,7 @@ func (c *untypedCopy) updateAmong(s source, ids []bson.RawValue) model.Write {
 	return model.Write{
 		Collection: c.to.Name(), Idempotent: true, Index: model.IDIndex,
 		Model: &mongo.UpdateManyModel{
-			Filter: append(commands.MatchIDs(mql.A(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
+			Filter: append(commands.MatchIDs(mql.Array(ids)), matchInArrays(c.arrays, c.matchPending(s))...),
 			Update: c.encodeUpdate(s), ArrayFilters: c.makeArrayFilters(c.matchTouchedElement(s)),
 		},
 	}

@@ -199,7 +199,7 @@ func (c *untypedCopy) updateListed(docs []bson.RawValue, match bson.D, update an
 	for part := range slices.Chunk(docs, maxListed) {
 		steps = append(steps, model.Write{
 			Collection: c.to.Name(), Idempotent: true, Index: model.IDIndex,
-			Model: &mongo.UpdateManyModel{Filter: append(commands.MatchIDs(mql.A(part)), match...), Update: update},
+			Model: &mongo.UpdateManyModel{Filter: append(commands.MatchIDs(mql.Array(part)), match...), Update: update},
 		})
 	}
 	return steps

@@ -121,7 +121,7 @@ func (n *untypedNumbered) nestList() mongo.Pipeline {
 	within := mql.Op("$toInt", mql.Op("$max", 0, mql.Op("$min", count, n.max)))
 	return mongo.Pipeline{
 		mql.Set(mql.E(n.Path, mql.Cond(mql.Op("$isNumber", count), mql.Op("$slice", list, within), count))),
-		{{Key: "$unset", Value: mql.A(n.listFields(1))}},
+		{{Key: "$unset", Value: mql.Array(n.listFields(1))}},
 	}
 }
 

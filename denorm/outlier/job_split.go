@@ -153,7 +153,7 @@ func (o *untypedOutlier) writePage(
 // shortenArray is the write that cuts the elements in the overflow off the array and sets
 // the flag, if the end of the array is as it was read.
 func (o *untypedOutlier) shortenArray(id bson.RawValue, keep int, list []bson.RawValue, flagged bool) model.Write {
-	end, flag := mql.A(list[keep:]), mql.E(o.spec.Flag, true)
+	end, flag := mql.Array(list[keep:]), mql.E(o.spec.Flag, true)
 	is, done := flag, bson.D(nil)
 	if !flagged {
 		is, done = o.isUnflagged(), append(commands.MatchID(id), flag)

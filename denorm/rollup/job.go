@@ -230,7 +230,7 @@ func (r *untypedRollup) tryFinishBatch(ctx context.Context, w *work, of batch, a
 
 // tallyBatch returns the numbers that the events of a batch add to their bins.
 func (r *untypedRollup) tallyBatch(ctx context.Context, db model.DB, of batch) (tallies, error) {
-	found := findDocs(r.docs, append(commands.MatchIDs(mql.A(of.events)), r.matchBatch(of.op)), r.projectEvent(),
+	found := findDocs(r.docs, append(commands.MatchIDs(mql.Array(of.events)), r.matchBatch(of.op)), r.projectEvent(),
 		nil, len(of.events), model.IDIndex)
 	ts := tallies{}
 	for doc, err := range found.Each(ctx, db) {

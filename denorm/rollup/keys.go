@@ -40,7 +40,7 @@ func (r *untypedRollup) joinBins(old, now bson.Raw) (bson.D, bool) {
 		}
 	}
 	// The old bin's tokens come first, so that $slice removes them before newer ones.
-	push := bson.D{mql.E("$each", mql.A(ops)), mql.E("$position", 0), mql.E("$slice", -r.keep)}
+	push := bson.D{mql.E("$each", mql.Array(ops)), mql.E("$position", 0), mql.E("$slice", -r.keep)}
 	return commands.JoinOperators(mql.E("$inc", inc), mql.E("$min", low), mql.E("$max", high),
 		mql.E("$push", bson.D{mql.E("ops", push)})), true
 }

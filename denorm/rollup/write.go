@@ -62,7 +62,7 @@ func (b batch) listFollowers() bson.A {
 // claimLeader gives the leader the token and the list of the events. It expects that the
 // leader waits.
 func (r *untypedRollup) claimLeader(b batch) model.Write {
-	mark := bson.D{{Key: "batch", Value: b.op}, {Key: "events", Value: mql.A(b.events)}}
+	mark := bson.D{{Key: "batch", Value: b.op}, {Key: "events", Value: mql.Array(b.events)}}
 	w := commands.UpdateIf(r.docs.Name(), append(commands.MatchID(b.leader), r.matchWaiting()),
 		mql.Set(mql.E(r.mark, mark)))
 	w.Expect, w.Deleted = model.One, true

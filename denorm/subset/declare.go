@@ -123,12 +123,12 @@ func declareSubset(children *core.Docs, refPath string, parents *core.Docs, path
 func (s *untypedSubset) checkOrder(by bson.D, place core.Place) {
 	for i, e := range by {
 		switch {
-		case direction.Of(e.Value) == 0:
+		case direction.Parse(e.Value) == 0:
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case slices.ContainsFunc(by[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}
-		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
+		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Parse(e.Value))})
 	}
 	if last := s.by[len(s.by)-1]; last.Key != "_id" {
 		s.by = append(s.by, bson.E{Key: "_id", Value: last.Value})

@@ -91,7 +91,7 @@ func declareSubset(
 	for i, e := range spec.By {
 		f := pages.Docs.MustField("items." + e.Key)
 		switch {
-		case direction.Of(e.Value) == 0:
+		case direction.Parse(e.Value) == 0:
 			place.Fail(fmt.Sprintf("By sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case f.Arrays > 1 || f.IsArray():
 			place.Fail(fmt.Sprintf("By sorts by %q, which is in an array of the element", e.Key),
@@ -99,7 +99,7 @@ func declareSubset(
 		case slices.ContainsFunc(spec.By[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("By names %q twice", e.Key), "name each field once")
 		}
-		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
+		s.by = append(s.by, bson.E{Key: e.Key, Value: int32(direction.Parse(e.Value))})
 	}
 	if key := pages.Spec.ElementKey; !slices.ContainsFunc(s.by, func(e bson.E) bool {
 		return core.Overlap(e.Key, key)

@@ -1,3 +1,5 @@
+// Encoding of documents, and the sizes of encodings.
+
 package bsonval
 
 import (
@@ -11,12 +13,13 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// Append appends the encoding of d to dst. A value that isn't canonical, or a
-// field name or regular expression that contains NUL, is an error.
+// Append appends the encoding of d to dst. A value that isn't canonical is an error. So is a field name or a regular
+// expression that contains a NUL byte, because BSON ends both with one.
 func Append(dst []byte, d bson.D) ([]byte, error) {
 	return appendDocument(dst, d)
 }
 
+// appendDocument appends a document of any depth. The store of the engine checks [Depth] before it keeps a document.
 func appendDocument(dst []byte, d bson.D) ([]byte, error) {
 	start, dst := bsoncore.ReserveLength(dst)
 	var err error
@@ -28,9 +31,10 @@ func appendDocument(dst []byte, d bson.D) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return finish(dst, start)
+	return finishDocument(dst, start)
 }
 
+// appendArray encodes an array: a document whose names are "0", "1" and so on.
 func appendArray(dst []byte, a bson.A) ([]byte, error) {
 	start, dst := bsoncore.ReserveLength(dst)
 	var err error
@@ -39,10 +43,11 @@ func appendArray(dst []byte, a bson.A) ([]byte, error) {
 			return nil, err
 		}
 	}
-	return finish(dst, start)
+	return finishDocument(dst, start)
 }
 
-func finish(dst []byte, start int32) ([]byte, error) {
+// finishDocument ends the document that begins at start, and writes its length there.
+func finishDocument(dst []byte, start int32) ([]byte, error) {
 	dst = append(dst, 0)
 	n := len(dst) - int(start)
 	if n > math.MaxInt32 {
@@ -51,6 +56,7 @@ func finish(dst []byte, start int32) ([]byte, error) {
 	return bsoncore.UpdateLength(dst, start, int32(n)), nil
 }
 
+// appendElement appends a field: its type, its name and its value. The frequent types are first, for speed.
 func appendElement(dst []byte, key string, v any) ([]byte, error) {
 	t := Type(v)
 	if t == 0 {
@@ -83,6 +89,7 @@ func appendElement(dst []byte, key string, v any) ([]byte, error) {
 	return appendRare(dst, v)
 }
 
+// appendRare appends the value of a type that isn't frequent. The type and the name are written already.
 func appendRare(dst []byte, v any) ([]byte, error) {
 	switch v := v.(type) {
 	case bson.Binary:
@@ -122,21 +129,25 @@ func appendRare(dst []byte, v any) ([]byte, error) {
 // Size returns the length that Append gives d, without allocating.
 func Size(d bson.D) int { return documentSize(d, math.MaxInt) }
 
-// SizeOf returns the size of a value without its type and name, or any number above the limit
-// if the value is larger: a value that refers to one part many times isn't walked to its end.
+// SizeOf returns the bytes of a value without its type and name, or any number above the limit if the value is larger.
+// Callers check a limit by it, such as 16 MB for a document. An expression can make a small value in memory whose
+// encoding is huge, because it refers to one part many times. With the limit the walk over such a value ends early.
 func SizeOf(v any, limit int) int { return bodySize(v, limit) }
 
+// documentSize returns the bytes of a document, or any number above the limit. It counts as appendDocument writes.
 func documentSize(d bson.D, limit int) int {
-	n := 5
+	n := 5 // the length and the last byte
 	for i := 0; i < len(d) && n <= limit; i++ {
-		n += 2 + len(d[i].Key)
+		n += 2 + len(d[i].Key) // the type, the name, and the name's end
 		n += bodySize(d[i].Value, limit-n)
 	}
 	return n
 }
 
+// arraySize returns the bytes of an array, or any number above the limit. It counts the digits of the elements' names
+// without writing them.
 func arraySize(a bson.A, limit int) int {
-	n, digits, next := 5, 1, 10
+	n, digits, next := 5, 1, 10 // digits of an element's name, and the first name with more digits
 	for i := 0; i < len(a) && n <= limit; i++ {
 		if i == next {
 			digits, next = digits+1, next*10
@@ -147,6 +158,8 @@ func arraySize(a bson.A, limit int) int {
 	return n
 }
 
+// bodySize returns the bytes of a value without its type and name. Each case adds what BSON writes around the data:
+// lengths of 4 bytes, and ends of 1 byte (https://bsonspec.org/spec.html).
 func bodySize(v any, limit int) int {
 	switch v := v.(type) {
 	case float64, int64, bson.DateTime, bson.Timestamp:
@@ -158,7 +171,7 @@ func bodySize(v any, limit int) int {
 	case bson.A:
 		return arraySize(v, limit)
 	case bson.Binary:
-		if v.Subtype == bson.TypeBinaryBinaryOld {
+		if v.Subtype == bson.TypeBinaryBinaryOld { // has its length twice
 			return len(v.Data) + 9
 		}
 		return len(v.Data) + 5

@@ -42,7 +42,7 @@ func TestArithmetic(t *testing.T) {
 		{"remainder of doubles", "%", "5.5", "2", "1.5", false},
 		{"remainder of decimals", "%", decimal("5.5"), "2", decimal("1.5"), false},
 	} {
-		a, b := valuetest.Of(c.a), valuetest.Of(c.b)
+		a, b := valuetest.Value(c.a), valuetest.Value(c.b)
 		var got any
 		ok := true
 		switch c.op {
@@ -57,7 +57,7 @@ func TestArithmetic(t *testing.T) {
 		case "%":
 			got = Mod(a, b)
 		}
-		if ok == c.overflow || (ok && !Equal(got, valuetest.Of(c.want))) {
+		if ok == c.overflow || (ok && !Equal(got, valuetest.Value(c.want))) {
 			t.Errorf("%s: %s %s %s = %v (%T), %t; want %s", c.reason, c.a, c.op, c.b, got, got, ok, c.want)
 		}
 	}
@@ -77,7 +77,7 @@ func TestInt64(t *testing.T) {
 		{"NaN", "{$numberDouble: 'NaN'}", 0, false},
 		{"no number", "'3'", 0, false},
 	} {
-		if got, ok := Int64(valuetest.Of(c.v)); got != c.want || ok != c.ok {
+		if got, ok := Int64(valuetest.Value(c.v)); got != c.want || ok != c.ok {
 			t.Errorf("%s: Int64(%s) = %d, %t", c.reason, c.v, got, ok)
 		}
 	}

@@ -1,3 +1,6 @@
+// MongoDB's comparison order for decoded values. The order of numbers is in number.go, that of encoded values in
+// raw.go.
+
 package bsonval
 
 import (
@@ -8,11 +11,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Compare returns -1, 0 or +1 in MongoDB's comparison order, which is total:
-// first by the rank of the types, then by value. Numbers compare exactly
-// across their types, NaN before all of them. Missing and undefined come
-// before null; a sort, which takes a missing field for null, has to say so.
+// Compare returns -1, 0 or +1 in MongoDB's comparison order, which has a place for every value. The classes of the
+// types decide first ([Rank]), then the values. Numbers are compared exactly across their types, and NaN is before all
+// of them.
+//
+// Missing and undefined come before null. A sort takes a missing field for null, so package order replaces it.
 func Compare(a, b any) int {
+	// The frequent pairs, without a look at the classes.
 	switch x := a.(type) {
 	case string:
 		if y, ok := b.(string); ok {
@@ -34,7 +39,7 @@ func Compare(a, b any) int {
 	case int32, int64, float64, bson.Decimal128:
 		return compareNumbers(a, b)
 	case string, bson.Symbol:
-		return strings.Compare(text(a), text(b))
+		return strings.Compare(stringOf(a), stringOf(b))
 	case bson.D:
 		return compareDocuments(x, b.(bson.D))
 	case bson.A:
@@ -47,9 +52,10 @@ func Compare(a, b any) int {
 	return compareRare(a, b)
 }
 
+// compareRare compares two values of the same class. A class here has one type.
 func compareRare(a, b any) int {
 	switch x := a.(type) {
-	case bson.Binary:
+	case bson.Binary: // a shorter one is before a longer one
 		y := b.(bson.Binary)
 		return cmp.Or(cmp.Compare(len(x.Data), len(y.Data)), cmp.Compare(x.Subtype, y.Subtype),
 			bytes.Compare(x.Data, y.Data))
@@ -77,7 +83,8 @@ func compareRare(a, b any) int {
 	return 0 // missing and undefined, null, minKey, maxKey
 }
 
-// compareDocuments compares field by field: type, then name, then value.
+// compareDocuments compares field by field, in their order: the class of the type, then the name, then the value. So
+// {b: 1} is before {a: "x"}. If all fields are equal, the document with fewer fields is first.
 func compareDocuments(a, b bson.D) int {
 	for i := range min(len(a), len(b)) {
 		x, y := &a[i], &b[i]
@@ -94,6 +101,7 @@ func compareDocuments(a, b bson.D) int {
 	return cmp.Compare(len(a), len(b))
 }
 
+// compareArrays compares element by element. If all are equal, the shorter array is first.
 func compareArrays(a, b bson.A) int {
 	for i := range min(len(a), len(b)) {
 		if c := Compare(a[i], b[i]); c != 0 {
@@ -103,6 +111,7 @@ func compareArrays(a, b bson.A) int {
 	return cmp.Compare(len(a), len(b))
 }
 
+// compareBools has false before true.
 func compareBools(a, b bool) int {
 	switch {
 	case a == b:
@@ -113,7 +122,8 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-func text(v any) string {
+// stringOf returns the text of a string or a symbol.
+func stringOf(v any) string {
 	if s, ok := v.(bson.Symbol); ok {
 		return string(s)
 	}

@@ -72,7 +72,7 @@ func TestCompare(t *testing.T) {
 					} else if i > j {
 						want = 1
 					}
-					x, y := valuetest.Of(a), valuetest.Of(b)
+					x, y := valuetest.Value(a), valuetest.Value(b)
 					if got := Compare(x, y); got != want {
 						t.Errorf("Compare(%s, %s) = %d, want %d", a, b, got, want)
 					}
@@ -99,7 +99,7 @@ func TestEqual(t *testing.T) {
 		{"scalar and array", "1", "[1]", false},
 		{"null and missing", "null", "missing", false},
 	} {
-		if got := Equal(valuetest.Of(c.a), valuetest.Of(c.b)); got != c.want {
+		if got := Equal(valuetest.Value(c.a), valuetest.Value(c.b)); got != c.want {
 			t.Errorf("%s: Equal(%s, %s) = %t", c.reason, c.a, c.b, got)
 		}
 	}

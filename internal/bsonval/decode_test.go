@@ -14,11 +14,15 @@ import (
 // everyType has a field of each BSON type.
 func everyType() bson.D {
 	d := valuetest.Doc(`{double: 1.5, string: 'é', object: {a: 1}, array: [1, [2], {b: 3}], bool: true, null: null,
-		date: {$date: '2020-01-02T03:04:05.678Z'}, id: {$oid: '0102030405060708090a0b0c'}, int: -7, long: {$numberLong: '9007199254740993'},
-		decimal: {$numberDecimal: '1.50'}, regex: {$regularExpression: {pattern: '^a', options: 'i'}}, min: {$minKey: 1}, max: {$maxKey: 1},
-		timestamp: {$timestamp: {t: 4000000000, i: 2}}, code: {$code: 'f()'}, symbol: {$symbol: 's'}, undefined: {$undefined: true},
+		date: {$date: '2020-01-02T03:04:05.678Z'}, id: {$oid: '0102030405060708090a0b0c'}, int: -7,
+		long: {$numberLong: '9007199254740993'},
+		decimal: {$numberDecimal: '1.50'}, regex: {$regularExpression: {pattern: '^a', options: 'i'}},
+		min: {$minKey: 1}, max: {$maxKey: 1},
+		timestamp: {$timestamp: {t: 4000000000, i: 2}}, code: {$code: 'f()'}, symbol: {$symbol: 's'},
+		undefined: {$undefined: true},
 		binary: {$binary: {base64: 'AQID', subType: '80'}}, old: {$binary: {base64: 'AQID', subType: '02'}},
-		pointer: {$dbPointer: {$ref: 'c', $id: {$oid: '0102030405060708090a0b0c'}}}, scoped: {$code: 'g()', $scope: {x: 1}}}`)
+		pointer: {$dbPointer: {$ref: 'c', $id: {$oid: '0102030405060708090a0b0c'}}},
+		scoped: {$code: 'g()', $scope: {x: 1}}}`)
 	return d
 }
 
@@ -105,7 +109,8 @@ func FuzzDecode(f *testing.F) {
 
 func BenchmarkDecode(b *testing.B) {
 	raw, _ := Append(nil,
-		valuetest.Doc(`{_id: {$oid: '0102030405060708090a0b0c'}, name: 'Ada Lovelace', n: 7, tags: ['a', 'b', 'c'], address: {street: 'Main', zip: '12345'}}`))
+		valuetest.Doc(`{_id: {$oid: '0102030405060708090a0b0c'}, name: 'Ada Lovelace', n: 7, tags: ['a', 'b', 'c'],
+			address: {street: 'Main', zip: '12345'}}`))
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Decode(raw); err != nil {

@@ -1,3 +1,11 @@
+// The hash of hashed indexes and hashed shard keys. Its input for {a: 5} is
+//
+//	00 00 00 00             the seed
+//	14 00 00 00             the class of documents, 20
+//	0a 00 00 00 61 00       the class of numbers, 10, and the name of the field
+//	05 00 00 00 00 00 00 00 the number as a long
+//	00 00 00 00             the end of the document
+
 package bsonval
 
 import (
@@ -10,9 +18,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Hash64 is the number that MongoDB stores for the value of a hashed field: the first eight
-// bytes of the MD5 of a seed of 0, the value's place in the order of types, and the value.
-// Numbers are cut off to whole ones.
+// Hash64 returns the number that MongoDB stores for the value of a hashed field, in indexes and for shard keys. It is
+// the first eight bytes of the MD5 of a seed of 0, the value's [Class], and the value. Numbers lose their fractions
+// before. Package keys finds by it the shard of a key, and the engine's router distributes documents. Both must agree
+// with MongoDB, so its results never change
+// (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-hashed/).
 func Hash64(v bson.RawValue) int64 {
 	h := md5.New()
 	_, _ = h.Write(make([]byte, 4)) // the seed
@@ -20,6 +30,8 @@ func Hash64(v bson.RawValue) int64 {
 	return int64(binary.LittleEndian.Uint64(h.Sum(nil)))
 }
 
+// hashValue writes to h what MongoDB hashes of a value: its class, the name of its field, and its value. The name ends
+// with NUL, and the value itself has none.
 func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 	write := func(b []byte) { _, _ = h.Write(b) } // a hash never fails
 	write(binary.LittleEndian.AppendUint32(nil, uint32(int32(Class(v.Type)))))
@@ -49,8 +61,9 @@ func hashValue(h hash.Hash, v bson.RawValue, name []byte) {
 	}
 }
 
-// HashedNumber is the whole number that Hash64 hashes a number as: it cuts a number off towards 0, within int64; NaN is
-// 0.
+// HashedNumber returns the whole number that Hash64 takes for a number: without its fraction, and the nearest int64 if
+// it is too large. NaN is 0. So 2.1 and 2.9 have one hash, and the advice of package keys on shard keys counts such
+// values.
 func HashedNumber(v bson.RawValue) int64 {
 	switch v.Type {
 	case bson.TypeInt32, bson.TypeInt64:
@@ -61,7 +74,7 @@ func HashedNumber(v bson.RawValue) int64 {
 			return 0
 		case d > 1<<63:
 			return math.MaxInt64
-		case d == 1<<63, d < -1<<63: // the first by the conversion that MongoDB keeps to
+		case d == 1<<63, d < -1<<63: // MongoDB converts 1<<63 so, and can't change it: hashes are stored
 			return math.MinInt64
 		default:
 			return int64(d)
@@ -76,7 +89,7 @@ func HashedNumber(v bson.RawValue) int64 {
 	case sign < 0:
 		return math.MinInt64
 	}
-	n, exp, err := d.BigInt()
+	n, exp, err := d.BigInt() // d is n times 10 to the power of exp
 	if err != nil {
 		return 0
 	}

@@ -1,3 +1,12 @@
+// Keys of maps for decoded values. The key of {a: 1} is
+//
+//	14                      the class of documents, 20
+//	00 00 00 01             the number of fields
+//	00 00 00 01 61          the name, after its length
+//	0a 69 00 … 01           the class of numbers, 10, then the letter i and the long 1
+//
+// so {a: 1} and {a: 1.0} have one key.
+
 package bsonval
 
 import (
@@ -7,9 +16,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// AppendKey appends bytes to dst that are the same for two values exactly when
-// Compare says that they are equal, so that a map can group by value.
+// AppendKey appends bytes to dst that are the same for two values exactly if [Compare] of the values is 0. So a map
+// from such bytes groups by value: $group and uniqueItems use it. The bytes have no order, and nothing stores them.
 func AppendKey(dst []byte, v any) []byte {
+	// Every part of variable length has its length before it, so that ["a", "bc"] and ["ab", "c"] differ.
 	dst = append(dst, byte(Rank(v)))
 	switch v := v.(type) {
 	case int32, int64, float64, bson.Decimal128:
@@ -37,24 +47,26 @@ func AppendKey(dst []byte, v any) []byte {
 		return appendText(append(dst, v.Subtype), string(v.Data))
 	case bson.Regex:
 		return appendText(appendText(dst, v.Pattern), v.Options)
-	case bson.DBPointer:
+	case bson.DBPointer: // an ObjectID needs no length
 		return append(appendText(dst, v.DB), v.Pointer[:]...)
 	case missing, bson.Undefined, bson.Null:
 		return dst
 	}
-	if Type(v) == 0 {
+	if Type(v) == 0 { // not canonical
 		return dst
 	}
 	dst, _ = appendElementBody(dst, v)
 	return dst
 }
 
+// appendText appends a string with its length before it.
 func appendText(dst []byte, s string) []byte {
 	return append(binary.BigEndian.AppendUint32(dst, uint32(len(s))), s...)
 }
 
-// appendNumberKey writes an integer that fits a long as such, another number
-// that a double holds exactly as that double, and any other decimal as a fraction.
+// appendNumberKey writes equal numbers of all types in one form. A number that is whole and fits into a long is
+// written as this long. Another number is written as the double that equals it. A decimal that no double equals is
+// written as a fraction. The letters before them keep the forms apart.
 func appendNumberKey(dst []byte, v any) []byte {
 	if n, ok := Int64(v); ok {
 		return appendIntKey(dst, n)
@@ -64,7 +76,7 @@ func appendNumberKey(dst []byte, v any) []byte {
 	}
 	f, _ := Float(v)
 	if isDecimal(v) && Compare(f, v) != 0 {
-		return appendText(append(dst, 'r'), ratOf(v).RatString())
+		return appendText(append(dst, 'r'), toRat(v).RatString())
 	}
 	return binary.BigEndian.AppendUint64(append(dst, 'd'), math.Float64bits(f))
 }
@@ -73,7 +85,7 @@ func appendIntKey(dst []byte, n int64) []byte {
 	return binary.BigEndian.AppendUint64(append(dst, 'i'), uint64(n))
 }
 
-// appendElementBody appends a scalar's encoding.
+// appendElementBody appends a scalar's encoding without its type and its name, which is empty.
 func appendElementBody(dst []byte, v any) ([]byte, error) {
 	from := len(dst)
 	dst, err := appendElement(dst, "", v)

@@ -1,3 +1,5 @@
+// Numbers: conversions between their types, and their order.
+
 package bsonval
 
 import (
@@ -17,7 +19,7 @@ func IsNumber(v any) bool {
 	return false
 }
 
-// IsNaN reports whether v is a number that is not a number.
+// IsNaN reports whether v is the double or the decimal NaN.
 func IsNaN(v any) bool {
 	switch v := v.(type) {
 	case float64:
@@ -28,7 +30,8 @@ func IsNaN(v any) bool {
 	return false
 }
 
-// Int64 returns the number's value when it is integral and fits, else false.
+// Int64 returns the value of a number that is whole and fits into 64 bits. It reports false for all other values. For a
+// number with a fraction see [TruncInt64].
 func Int64(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int32:
@@ -36,11 +39,12 @@ func Int64(v any) (int64, bool) {
 	case int64:
 		return v, true
 	case float64:
-		if v != math.Trunc(v) || v < -1<<63 || v >= 1<<63 {
+		if v != math.Trunc(v) || v < -1<<63 || v >= 1<<63 { // 1<<63 is a double, the greatest int64 isn't
 			return 0, false
 		}
 		return int64(v), true
 	case bson.Decimal128:
+		// 1E+2 and 100.0 are whole, so the value counts and not the exponent.
 		r, ok := decimalRat(v)
 		if !ok || !r.IsInt() || !r.Num().IsInt64() {
 			return 0, false
@@ -50,8 +54,8 @@ func Int64(v any) (int64, bool) {
 	return 0, false
 }
 
-// TruncInt64 returns the number without its fraction, false when it isn't a
-// number or doesn't fit (NaN, infinite, too big).
+// TruncInt64 returns the number without its fraction. It reports false for a value that isn't a number or doesn't fit:
+// NaN, an infinity, a number that is too large.
 func TruncInt64(v any) (int64, bool) {
 	switch v := v.(type) {
 	case float64:
@@ -67,7 +71,7 @@ func TruncInt64(v any) (int64, bool) {
 	return Int64(v)
 }
 
-// Float returns the number as the nearest double, false when v is no number.
+// Float returns the double that is nearest to the number. It reports false if v isn't a number.
 func Float(v any) (float64, bool) {
 	switch v := v.(type) {
 	case int32:
@@ -82,7 +86,8 @@ func Float(v any) (float64, bool) {
 	return 0, false
 }
 
-// Integer returns n as an int when it fits, else as a long.
+// Integer returns n as an int if it fits, and as a long if it doesn't. Counts in answers and results of expressions
+// have this form.
 func Integer(n int64) any {
 	if n >= math.MinInt32 && n <= math.MaxInt32 {
 		return int32(n)
@@ -90,8 +95,8 @@ func Integer(n int64) any {
 	return n
 }
 
-// Truthy reports whether an expression or a flag takes v for true: everything
-// but false, null, undefined, missing and numbers equal to zero.
+// Truthy reports whether an expression or an option takes v for true. All values are true but false, null, undefined,
+// Missing and the numbers equal to 0.
 func Truthy(v any) bool {
 	switch v := v.(type) {
 	case bool:
@@ -110,7 +115,7 @@ func Truthy(v any) bool {
 	return true
 }
 
-// compareNumbers compares exactly, NaN before every other number.
+// compareNumbers compares two numbers of any types exactly. NaN is before every other number.
 func compareNumbers(a, b any) int {
 	switch x := a.(type) {
 	case int32:
@@ -124,12 +129,13 @@ func compareNumbers(a, b any) int {
 		case int64:
 			return -compareIntFloat(y, x)
 		case float64:
-			return cmp.Compare(x, y)
+			return cmp.Compare(x, y) // has NaN first
 		}
 	}
 	return compareDecimals(a, b)
 }
 
+// compareInt compares an int or a long with a number of any type.
 func compareInt(x int64, b any) int {
 	switch y := b.(type) {
 	case int32:
@@ -142,7 +148,7 @@ func compareInt(x int64, b any) int {
 	return compareDecimals(x, b)
 }
 
-// compareIntFloat compares without rounding the integer.
+// compareIntFloat compares without rounding the integer: a double has 53 bits, so 1<<53 + 1 would become 1<<53.
 func compareIntFloat(x int64, y float64) int {
 	switch {
 	case math.IsNaN(y):
@@ -152,6 +158,7 @@ func compareIntFloat(x int64, y float64) int {
 	case y < -1<<63:
 		return 1
 	}
+	// y is in the range of int64, so its whole part is an int64. If it equals x, the fraction of y decides.
 	whole := math.Trunc(y)
 	if c := cmp.Compare(x, int64(whole)); c != 0 {
 		return c
@@ -159,17 +166,17 @@ func compareIntFloat(x int64, y float64) int {
 	return cmp.Compare(whole, y)
 }
 
-// compareDecimals compares two numbers of which one is a decimal.
+// compareDecimals compares two numbers of which one is a decimal. Fractions are slow but exact, and decimals are rare.
 func compareDecimals(a, b any) int {
-	x, y := classOf(a), classOf(b)
+	x, y := numberClass(a), numberClass(b)
 	if c := cmp.Compare(x, y); c != 0 || x != finite {
 		return c
 	}
-	r, s := ratOf(a), ratOf(b)
+	r, s := toRat(a), toRat(b)
 	return r.Cmp(s)
 }
 
-// The classes of numbers in their order.
+// The kinds of numbers, in their order. numberClass returns them. They have nothing to do with [Class].
 const (
 	nan = iota
 	negativeInfinity
@@ -177,7 +184,8 @@ const (
 	positiveInfinity
 )
 
-func classOf(v any) int {
+// numberClass returns the kind of a number: nan, negativeInfinity, finite or positiveInfinity.
+func numberClass(v any) int {
 	switch v := v.(type) {
 	case float64:
 		switch {
@@ -201,8 +209,8 @@ func classOf(v any) int {
 	return finite
 }
 
-// ratOf returns a finite number exactly.
-func ratOf(v any) *big.Rat {
+// toRat returns a finite number as a fraction, without rounding.
+func toRat(v any) *big.Rat {
 	switch v := v.(type) {
 	case int32:
 		return new(big.Rat).SetInt64(int64(v))

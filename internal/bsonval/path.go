@@ -1,3 +1,5 @@
+// Dotted paths such as "items.0.price", split once where a query, an update or a sort is parsed.
+
 package bsonval
 
 import (
@@ -5,16 +7,20 @@ import (
 	"strings"
 )
 
-// Field is one component of a dotted path.
+// Field is one component of a dotted path. "0" can be the field of a document or the first element of an array. The
+// value at the place decides, so a Field has both.
 type Field struct {
 	Name  string
-	Index int // the array position that Name can mean, -1 when it isn't a number
+	Index int // the array position that Name can mean; -1 for none
 }
 
-// Path is a dotted path, split.
+// Path is a dotted path, split. It is parsed once, and used for many documents:
+//
+//	"items.0.price"     {items -1} {0 0} {price -1}
 type Path []Field
 
-// ParsePath splits a dotted path. It takes empty components as they are.
+// ParsePath splits a dotted path. It accepts empty components, such as in "a..b": each caller has its own error for
+// them.
 func ParsePath(dotted string) Path {
 	p := make(Path, 0, 1+strings.Count(dotted, "."))
 	for name := range strings.SplitSeq(dotted, ".") {
@@ -23,9 +29,10 @@ func ParsePath(dotted string) Path {
 	return p
 }
 
-// ArrayIndex returns the array position that a component can mean: "0" or
-// digits without a leading zero. It is -1 for every other name.
+// ArrayIndex returns the array position that a component can mean: "0", or digits without a leading zero. It is -1 for
+// every other name.
 func ArrayIndex(name string) int {
+	// No array in a document of 16 MB has more than nine digits of elements.
 	if name == "" || len(name) > 9 || (name[0] == '0' && name != "0") {
 		return -1
 	}
@@ -50,7 +57,7 @@ func (p Path) String() string {
 	return strings.Join(names, ".")
 }
 
-// HasIndex reports whether a component can mean an array position.
+// HasIndex reports whether a component of the path can mean an array position.
 func (p Path) HasIndex() bool {
 	for _, f := range p {
 		if f.Index >= 0 {

@@ -54,7 +54,7 @@ func TestCompareRawNumbers(t *testing.T) {
 	var all []placed
 	for row, equal := range ascending {
 		for _, v := range equal {
-			all = append(all, placed{row, encoded(t, v)})
+			all = append(all, placed{row, encode(t, v)})
 		}
 	}
 	for _, a := range all {

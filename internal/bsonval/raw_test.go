@@ -25,14 +25,16 @@ func TestCompareIDs(t *testing.T) {
 		bson.MinKey{}, bson.Null{}, math.NaN(), math.Inf(-1), int64(math.MinInt64), -1.5, int32(-1), -0.5, int32(0),
 		decimal("0.1"), 0.5, int64(1), 1.5, float64(1 << 53), int64(1<<53 + 1), int64(math.MaxInt64), float64(1 << 63),
 		decimal("1E40"), math.Inf(1), "", "A", "a", "aa", "b", "é", bson.D{}, bson.D{{Key: "b", Value: 1}},
-		bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 1}}, bson.D{{Key: "b", Value: 300}}, bson.D{{Key: "a", Value: "x"}},
-		bson.Binary{Data: []byte("x")}, bson.Binary{Data: []byte("ab")}, bson.ObjectID{1}, bson.ObjectID{2}, false, true,
+		bson.D{{Key: "b", Value: 1}, {Key: "a", Value: 1}}, bson.D{{Key: "b", Value: 300}},
+		bson.D{{Key: "a", Value: "x"}},
+		bson.Binary{Data: []byte("x")}, bson.Binary{Data: []byte("ab")}, bson.ObjectID{1}, bson.ObjectID{2},
+		false, true,
 		bson.DateTime(-1), bson.DateTime(1), bson.DateTime(256), bson.Timestamp{T: 1, I: 300}, bson.Timestamp{T: 256},
 		bson.MaxKey{},
 	}
 	var ids []bson.RawValue
 	for _, v := range ascending {
-		ids = append(ids, encoded(t, v))
+		ids = append(ids, encode(t, v))
 	}
 	for i, a := range ids {
 		for j, b := range ids {
@@ -52,7 +54,7 @@ func TestCompareIDs(t *testing.T) {
 	}
 }
 
-func encoded(t testing.TB, v any) bson.RawValue {
+func encode(t testing.TB, v any) bson.RawValue {
 	t.Helper()
 	doc, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	if err != nil {
@@ -69,7 +71,8 @@ func TestCompareIDsAsTheServer(t *testing.T) {
 		docs := []any{}
 		for _, id := range []any{
 			300, int64(255), -5.5, "aa", "b", "B", bson.D{{Key: "a", Value: 1}}, bson.D{{Key: "a", Value: -300}},
-			bson.D{{Key: "a", Value: "x"}}, bson.D{{Key: "b", Value: 1}}, bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 2}},
+			bson.D{{Key: "a", Value: "x"}}, bson.D{{Key: "b", Value: 1}},
+			bson.D{{Key: "a", Value: 1}, {Key: "b", Value: 2}},
 			bson.ObjectID{9}, bson.ObjectID{1}, true, bson.DateTime(256), bson.DateTime(255),
 		} {
 			docs = append(docs, bson.D{{Key: "_id", Value: id}})

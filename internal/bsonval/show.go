@@ -7,7 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Show renders a value for a message.
+// Show writes a value as relaxed extended JSON, for messages of the library and of the engine whose text isn't
+// MongoDB's. For MongoDB's texts see [Text].
 func Show(v any) string {
 	if IsMissing(v) {
 		return "missing"

@@ -1,3 +1,5 @@
+// Values in the notation of MongoDB's own messages.
+
 package bsonval
 
 import (
@@ -10,13 +12,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Text writes a value as MongoDB's messages do: { a: 1, b: "x" }.
+// Text writes a value as MongoDB's messages do: { a: 1, b: "x" }. The engine uses it where drivers and tests compare
+// the text of a message, such as that of a duplicate key.
 func Text(v any) string {
 	var b strings.Builder
 	writeText(&b, v)
 	return b.String()
 }
 
+// writeText writes a value without regard to types that look alike: an int and a long are both 1.
 func writeText(b *strings.Builder, v any) {
 	switch v := v.(type) {
 	case bson.D:
@@ -28,14 +32,14 @@ func writeText(b *strings.Builder, v any) {
 	case string:
 		b.WriteString(strconv.Quote(v))
 	case float64:
-		b.WriteString(textOfDouble(v))
+		b.WriteString(formatDouble(v))
 	case bson.ObjectID:
 		fmt.Fprintf(b, "ObjectId('%s')", v.Hex())
 	case bson.DateTime:
 		fmt.Fprintf(b, "new Date(%d)", int64(v))
 	case bson.Timestamp:
 		fmt.Fprintf(b, "Timestamp(%d, %d)", v.T, v.I)
-	case bson.Binary:
+	case bson.Binary: // in hexadecimal digits, where the shell has base64
 		fmt.Fprintf(b, "BinData(%d, %s)", v.Subtype, strings.ToUpper(hex.EncodeToString(v.Data)))
 	case bson.Regex:
 		fmt.Fprintf(b, "/%s/%s", v.Pattern, v.Options)
@@ -52,6 +56,7 @@ func writeText(b *strings.Builder, v any) {
 	}
 }
 
+// writeDocument writes names without quotes, whatever characters they have.
 func writeDocument(b *strings.Builder, d bson.D) {
 	if len(d) == 0 {
 		b.WriteString("{}")
@@ -84,7 +89,8 @@ func writeArray(b *strings.Builder, a bson.A) {
 	b.WriteString(" ]")
 }
 
-func textOfDouble(f float64) string {
+// formatDouble writes a double as MongoDB's messages do: 1.0 for a whole number, nan.0 and inf.0.
+func formatDouble(f float64) string {
 	switch {
 	case math.IsNaN(f):
 		return "nan.0"

@@ -7,11 +7,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// TokenTime returns the cluster time that a resume token begins with: in hexadecimal digits,
-// the type of a timestamp in MongoDB's key strings, its seconds, its ordinal. It reports
-// false for the tokens of other servers.
+// TokenTime returns the cluster time of a change stream's resume token. Package model learns by it from an empty batch
+// of which time the stream has shown all changes. A token is {_data: "82…"}: hexadecimal digits of a key string,
+// MongoDB's encoding of index keys. It begins with the type of a timestamp, its seconds and its ordinal:
+//
+//	82 65A1B2C3 00000001 …
+//
+// TokenTime reports false for the tokens of other servers, such as DocumentDB.
 func TokenTime(token bson.Raw) (bson.Timestamp, bool) {
-	const timestamp, size = 0x82, 9
+	const timestamp, size = 0x82, 9 // the type's byte; the bytes of the type and the timestamp
 	text, _ := token.Lookup("_data").StringValueOK()
 	if len(text) < 2*size {
 		return bson.Timestamp{}, false

@@ -1,10 +1,13 @@
+// Types of values: their aliases in $type, and their places in the comparison order.
+
 package bsonval
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Type returns the BSON type of v, 0 for Missing and for a Go value that isn't canonical.
+// Type returns the BSON type of v. It is 0 for Missing and for a Go value that isn't canonical. The cases are in the
+// order of the manual's page on BSON types.
 func Type(v any) bson.Type {
 	switch v.(type) {
 	case float64:
@@ -65,10 +68,11 @@ func TypeName(v any) string {
 	return "invalid"
 }
 
-// TypeAlias returns the alias of a type, "" for an unknown one.
+// TypeAlias returns the alias of a type, "" for an unknown type.
 func TypeAlias(t bson.Type) string { return aliases[t] }
 
-// TypeByAlias returns the type that an alias names.
+// TypeByAlias returns the type that an alias names. The alias "number" isn't one of them, because it names four types:
+// the caller handles it.
 func TypeByAlias(alias string) (bson.Type, bool) {
 	for t, name := range aliases {
 		if name == alias {
@@ -78,6 +82,7 @@ func TypeByAlias(alias string) (bson.Type, bool) {
 	return 0, false
 }
 
+// aliases are the names of types for $type, in the order of the manual's page on BSON types.
 var aliases = map[bson.Type]string{
 	bson.TypeDouble:           "double",
 	bson.TypeString:           "string",
@@ -102,22 +107,29 @@ var aliases = map[bson.Type]string{
 	bson.TypeMaxKey:           "maxKey",
 }
 
-// classes are the places of the types in the comparison order: equal for types that compare
-// by value with each other (all numbers; strings and symbols).
+// classes are the places of the types in the comparison order. The numbers are those of MongoDB's source, because the
+// hash of a value includes them (hash.go). Types that are compared by their values have the same class: numbers, and
+// strings with symbols.
 var classes = [256]int8{
-	bson.TypeMinKey: -1, bson.TypeUndefined: 0, bson.TypeNull: 5,
+	bson.TypeMinKey: -1,
+	// Type 0, a missing value, has the class 0 too.
+	bson.TypeUndefined: 0, bson.TypeNull: 5,
 	bson.TypeInt32: 10, bson.TypeInt64: 10, bson.TypeDouble: 10, bson.TypeDecimal128: 10,
-	bson.TypeString: 15, bson.TypeSymbol: 15, bson.TypeEmbeddedDocument: 20, bson.TypeArray: 25,
-	bson.TypeBinary: 30, bson.TypeObjectID: 35, bson.TypeBoolean: 40, bson.TypeDateTime: 45,
-	bson.TypeTimestamp: 47, bson.TypeRegex: 50, bson.TypeDBPointer: 55, bson.TypeJavaScript: 60,
-	bson.TypeCodeWithScope: 65, bson.TypeMaxKey: 127,
+	bson.TypeString: 15, bson.TypeSymbol: 15,
+	bson.TypeEmbeddedDocument: 20, bson.TypeArray: 25,
+	bson.TypeBinary: 30, bson.TypeObjectID: 35, bson.TypeBoolean: 40,
+	// A date is never equal to a timestamp.
+	bson.TypeDateTime: 45, bson.TypeTimestamp: 47,
+	bson.TypeRegex: 50, bson.TypeDBPointer: 55,
+	bson.TypeJavaScript: 60, bson.TypeCodeWithScope: 65,
+	bson.TypeMaxKey: 127,
 }
 
-// Class returns the place of a type in the comparison order. Type 0, a missing value, is in the
-// class of undefined.
+// Class returns the place of a type in the comparison order. Type 0, the type of a missing value, has the class of
+// undefined.
 func Class(t bson.Type) int { return int(classes[t]) }
 
-// Rank returns the class of v's type: see [Class]. A Go value that isn't canonical comes before MaxKey.
+// Rank returns the class of v's type. A Go value that isn't canonical has a class of its own, before MaxKey.
 func Rank(v any) int {
 	switch t := Type(v); {
 	case t != 0:
@@ -125,5 +137,5 @@ func Rank(v any) int {
 	case IsMissing(v):
 		return 0
 	}
-	return 126
+	return 126 // appendRawKey uses it too, for bytes that aren't well formed
 }

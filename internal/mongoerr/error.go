@@ -7,6 +7,7 @@
 // MongoDB's list of error codes decides the codes and their names
 // (https://www.mongodb.com/docs/manual/reference/error-codes/). A code without a name is called Location and the
 // number, such as Location16410. codes.go has the codes that have a name and are used, as constants of that name.
+// error.go has the type [Error].
 //
 // # From a place in the engine to the client
 //
@@ -18,7 +19,8 @@
 //
 // An Error may be wrapped. Tests and callers ask by [CodeOf], never by the text.
 //
-// This package is for code that acts as a server. Code that asks a server uses the driver's errors.
+// Package bsonval gives the errors of values too, such as InvalidBSON. Otherwise this package is for code that acts as
+// a server. Code that asks a server, such as package model, uses the driver's errors.
 package mongoerr
 
 import (
@@ -30,8 +32,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Error is a server's answer to a command or a write that failed. Errors are shared between goroutines once they are
-// returned, so only the code that made one may set its fields.
+// Error is a server's answer to a command or a write that failed. Several goroutines may have an error once it is
+// returned. So only the function that calls New may set fields, and later code makes a changed copy.
 type Error struct {
 	Code    int32
 	Name    string   // codeName
@@ -53,14 +55,15 @@ func New(code int32, format string, args ...any) *Error {
 // Error returns the message after the code's name, as a shell prints it.
 func (e *Error) Error() string { return e.Name + ": " + e.Message }
 
-// WithLabels returns a copy that has these labels too.
+// WithLabels returns a copy that has these labels too. A label tells the driver what to do next, such as
+// RetryableWriteError: send the write again.
 func (e *Error) WithLabels(labels ...string) *Error {
 	next := *e
 	next.Labels = append(slices.Clone(e.Labels), labels...)
 	return &next
 }
 
-// WithExtra returns a copy that has these fields too.
+// WithExtra returns a copy that has these fields too. The driver's error has them in Raw.
 func (e *Error) WithExtra(extra ...bson.E) *Error {
 	next := *e
 	next.Extra = append(slices.Clone(e.Extra), extra...)
@@ -77,8 +80,8 @@ func (e *Error) Prefix(format string, args ...any) *Error {
 // HasLabel reports whether the error has the label.
 func (e *Error) HasLabel(label string) bool { return slices.Contains(e.Labels, label) }
 
-// Convert returns err as an *Error: itself if it is or wraps an Error, else an InternalError with its text.
-// Convert(nil) is nil.
+// Convert returns err as an *Error: the Error that err is or wraps, else an InternalError with the text of err. The
+// text of wrappers is lost, so code that adds a text uses [Error.Prefix]. Convert(nil) is nil.
 func Convert(err error) *Error {
 	if err == nil {
 		return nil
@@ -98,7 +101,7 @@ func CodeOf(err error) int32 {
 	return Convert(err).Code
 }
 
-// CodeName returns the name of a code.
+// CodeName returns the name of a code, as codeName has it.
 func CodeName(code int32) string {
 	if name, ok := names[code]; ok {
 		return name

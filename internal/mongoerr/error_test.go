@@ -14,7 +14,7 @@ func TestNew(t *testing.T) {
 		contents string
 	}{
 		{"a code with a name", New(BadValue, "x %d", 1), "BadValue", "BadValue: x 1"},
-		{"a code without", New(40324, "y"), "Location40324", "Location40324: y"},
+		{"a code without a name", New(40324, "y"), "Location40324", "Location40324: y"},
 	} {
 		if c.err.Name != c.name || c.err.Error() != c.contents {
 			t.Errorf("%s: got %q, %q", c.reason, c.err.Name, c.err.Error())
@@ -22,7 +22,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func TestFrom(t *testing.T) {
+func TestCodeOf(t *testing.T) {
 	e := New(WriteConflict, "w")
 	for _, c := range []struct {
 		reason string
@@ -39,7 +39,7 @@ func TestFrom(t *testing.T) {
 		}
 	}
 	if Convert(nil) != nil {
-		t.Error("From(nil) isn't nil")
+		t.Error("Convert(nil) isn't nil")
 	}
 }
 

@@ -1,8 +1,35 @@
-// Package page writes web pages that need no network. A page has its styles in itself, no
-// script, and pictures as SVG. It follows the reader's choice of light or dark colours, and
-// fits a screen of 360 pixels: wide parts scroll within themselves.
+// Package page writes web pages that need no network. A page has its styles in itself, no script, and pictures as SVG.
+// It follows the reader's choice of light or dark colours. It fits a screen of 360 pixels, where wide parts scroll
+// within themselves.
 //
-// The same calls give the same bytes. All text is escaped.
+//	p := page.New("Orders")
+//	p.Section("Indexes")
+//	p.Table(page.Table{Caption: "Indexes", Head: []string{"keys", "size"}, Columns: "lr", Rows: rows})
+//	html := p.String()
+//
+// Model.HTML calls it for a model's diagram and indexes, package model/advise for its advice and the growth of
+// documents, and model/design/designtest for reports of measured layouts. A page is a file that a user opens or
+// attaches to a review.
+//
+// # Parts
+//
+// Each method of [Page] adds a part at the end of the page:
+//
+//   - page.go: sections, paragraphs, lists, code and tables.
+//   - bars.go: a chart of bars, which is a table whose cells have the bars.
+//   - lines.go: a chart of functions, and a table of their values.
+//   - diagram.go, diagram_place.go and diagram_draw.go: boxes of fields with ties between them, which is a model's
+//     diagram of collections and relations.
+//   - page.css: the styles. A new class of elements needs a rule there.
+//
+// # Invariants
+//
+//   - The same calls give the same bytes, because pages are compared with golden files. So a part never depends on the
+//     order of a map or on the time.
+//   - All text of callers passes through escapeText. A new part must call it too: TestHostileTexts passes HTML as each
+//     text.
+//   - A picture's content is also in words: a table, or the picture's desc element. So a reader who can't see the
+//     picture learns the same.
 package page
 
 import (
@@ -21,62 +48,63 @@ const (
 	bodyEnds   = "</main>\n"
 )
 
-// A Page is a document in the making.
+// A Page is a web page to which parts are added.
 type Page struct {
 	title string
-	body  strings.Builder
+	body  strings.Builder // HTML of the parts
 }
 
-// New begins a page.
+// New returns a page with a title and no parts.
 func New(title string) *Page { return &Page{title: title} }
 
-// String returns the whole document.
+// String returns the page as an HTML document. More parts can be added later.
 func (p *Page) String() string {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
 	b.WriteString("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
 	fmt.Fprintf(&b, "<title>%s</title>\n<style>\n%s</style>\n</head>\n<body>\n<h1>%s</h1>\n",
-		text(p.title), styles, text(p.title))
+		escapeText(p.title), styles, escapeText(p.title))
 	b.WriteString(bodyBegins + p.body.String() + bodyEnds + "</body>\n</html>\n")
 	return b.String()
 }
 
-// Section begins a section.
-func (p *Page) Section(title string) { fmt.Fprintf(&p.body, "<h2>%s</h2>\n", text(title)) }
+// Section begins a section: the parts that follow belong to it until the next section.
+func (p *Page) Section(title string) { fmt.Fprintf(&p.body, "<h2>%s</h2>\n", escapeText(title)) }
 
 // Text adds a paragraph.
-func (p *Page) Text(s string) { fmt.Fprintf(&p.body, "<p>%s</p>\n", text(s)) }
+func (p *Page) Text(s string) { fmt.Fprintf(&p.body, "<p>%s</p>\n", escapeText(s)) }
 
-// Code adds text of which each line stays a line.
+// Code adds text in which lines aren't joined or broken. The reader can scroll it with the keyboard, hence the
+// tabindex.
 func (p *Page) Code(s string) {
-	fmt.Fprintf(&p.body, "<pre tabindex=\"0\">%s</pre>\n", text(strings.TrimRight(s, "\n")))
+	fmt.Fprintf(&p.body, "<pre tabindex=\"0\">%s</pre>\n", escapeText(strings.TrimRight(s, "\n")))
 }
 
-// Details adds text that is shown when the reader opens it.
+// Details adds a summary. Its code is shown when the reader opens it.
 func (p *Page) Details(summary, code string) {
-	fmt.Fprintf(&p.body, "<details>\n<summary>%s</summary>\n", text(summary))
+	fmt.Fprintf(&p.body, "<details>\n<summary>%s</summary>\n", escapeText(summary))
 	p.Code(code)
 	p.body.WriteString("</details>\n")
 }
 
-// A Point is a point of a list, with a list of its own below it.
+// A Point is a point of a list. Below has the points of a list below it.
 type Point struct {
 	Text  string
 	Below []string
 }
 
-// List adds a list.
+// List adds a list. Without points it adds nothing, because HTML has no empty list.
 func (p *Page) List(points ...Point) {
 	if len(points) == 0 {
 		return
 	}
 	p.body.WriteString("<ul>\n")
 	for _, x := range points {
-		fmt.Fprintf(&p.body, "<li>%s", text(x.Text))
+		fmt.Fprintf(&p.body, "<li>%s", escapeText(x.Text))
 		if len(x.Below) > 0 {
 			p.body.WriteString("\n<ul>\n")
 			for _, line := range x.Below {
-				fmt.Fprintf(&p.body, "<li>%s</li>\n", text(line))
+				fmt.Fprintf(&p.body, "<li>%s</li>\n", escapeText(line))
 			}
 			p.body.WriteString("</ul>\n")
 		}
@@ -85,8 +113,8 @@ func (p *Page) List(points ...Point) {
 	p.body.WriteString("</ul>\n")
 }
 
-// Include adds the body of another document of this package as a section. The sections of
-// that document are one level lower.
+// Include adds a section with the parts of another page, as [Page.String] returned it. Sections of that page are one
+// level lower.
 func (p *Page) Include(title, document string) {
 	p.Section(title)
 	_, body, _ := strings.Cut(document, bodyBegins)
@@ -94,13 +122,14 @@ func (p *Page) Include(title, document string) {
 	p.body.WriteString(lower.Replace(body))
 }
 
-// lower changes tags alone, since text has no "<".
+// lower makes the headings of an included page one level lower. It changes tags alone, since escaped text has no "<". A
+// Replacer doesn't replace its own results, so an h2 doesn't become an h4.
 var lower = strings.NewReplacer("<h2>", "<h3>", "</h2>", "</h3>", "<h3>", "<h4>", "</h3>", "</h4>")
 
-// A Table has a row of names above its rows.
+// A Table is a table of text. The first cell of each row names the row.
 type Table struct {
 	Caption string
-	Head    []string
+	Head    []string // the names of the columns
 
 	// Columns has a letter for each column: l for words on one line, t for text of several
 	// lines, r for numbers.
@@ -111,28 +140,31 @@ type Table struct {
 // Table adds a table. It scrolls within itself if it is wider than the page.
 func (p *Page) Table(t Table) {
 	b := &p.body
-	fmt.Fprintf(b, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\"><table>\n", text(t.Caption))
-	fmt.Fprintf(b, "<caption>%s</caption>\n<thead><tr>", text(t.Caption))
+	caption := escapeText(t.Caption)
+	fmt.Fprintf(b, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"%s\"><table>\n", caption)
+	fmt.Fprintf(b, "<caption>%s</caption>\n<thead><tr>", caption)
 	for i, h := range t.Head {
-		fmt.Fprintf(b, "<th scope=\"col\" class=\"%c\">%s</th>", t.Columns[i], text(h))
+		fmt.Fprintf(b, "<th scope=\"col\" class=\"%c\">%s</th>", t.Columns[i], escapeText(h))
 	}
 	b.WriteString("</tr></thead>\n<tbody>\n")
 	for _, row := range t.Rows {
 		b.WriteString("<tr>")
 		for i, cell := range row {
 			if i == 0 {
-				fmt.Fprintf(b, "<th scope=\"row\" class=\"%c\">%s</th>", t.Columns[i], text(cell))
+				fmt.Fprintf(b, "<th scope=\"row\" class=\"%c\">%s</th>", t.Columns[i], escapeText(cell))
 				continue
 			}
-			fmt.Fprintf(b, "<td class=\"%c\">%s</td>", t.Columns[i], text(cell))
+			fmt.Fprintf(b, "<td class=\"%c\">%s</td>", t.Columns[i], escapeText(cell))
 		}
 		b.WriteString("</tr>\n")
 	}
 	b.WriteString("</tbody>\n</table></div>\n")
 }
 
-// text escapes s. Control characters, which HTML doesn't allow, become U+FFFD.
-func text(s string) string {
+// escapeText escapes a text for HTML, in elements and in attributes with quotes. Control characters, which HTML doesn't
+// allow, become U+FFFD. So do the characters that turn the direction of text around, because they could show a name as
+// another one.
+func escapeText(s string) string {
 	return html.EscapeString(strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || unicode.IsPrint(r) || unicode.Is(unicode.Zs, r) {
 			return r
@@ -141,8 +173,8 @@ func text(s string) string {
 	}, s))
 }
 
-// colours is how many colours of series there are.
+// colours is the number of colours for series. page.css has the classes s0 to s5.
 const colours = 6
 
-// colour is the class of the i-th series.
-func colour(i int) string { return fmt.Sprintf("s%d", i%colours) }
+// colourClass returns the class of the i-th series. The seventh has the first colour again.
+func colourClass(i int) string { return fmt.Sprintf("s%d", i%colours) }

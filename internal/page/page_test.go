@@ -26,14 +26,18 @@ func all(s string) *page.Page {
 	p.Bars(page.Bars{
 		Caption: s, What: s, Series: []string{s, s},
 		Groups: []page.BarGroup{{Name: "group" + s, Rows: []page.BarRow{
-			{Name: s, Note: "note" + s, Bars: []page.Bar{{Amount: 10, Text: s, Mark: 12}, {Series: 1, Amount: 0, Text: s}}},
+			{
+				Name: s, Note: "note" + s,
+				Bars: []page.Bar{{Amount: 10, Text: s, Mark: 12}, {Series: 1, Amount: 0, Text: s}},
+			},
 			{Name: s, Bars: []page.Bar{{Amount: 40, Text: s, Mark: 8}}},
 		}}},
 	})
 	p.Lines(page.Lines{
 		Caption: s,
 		X: page.Axis{
-			Name: s, From: 1, To: 1000, Log: true, Ticks: page.Decades(1, 1000), Text: func(float64) string { return s },
+			Name: s, From: 1, To: 1000, Log: true, Ticks: page.Decades(1, 1000),
+			Text: func(float64) string { return s },
 		},
 		Y:      page.Axis{Name: s, To: 100, Ticks: page.Steps(100), Text: func(float64) string { return s }},
 		Lines:  []page.Line{{Name: s, At: func(x float64) float64 { return x }}, {Name: s, To: 50, At: math.Sqrt}},
@@ -54,11 +58,17 @@ func all(s string) *page.Page {
 			{Name: "c" + s, Fields: []page.Field{{Path: "_id"}, {Path: "of" + s, Keys: "FK"}}},
 		},
 		Ties: []page.Tie{
-			{From: a, FromPath: "up" + s, To: a, ToPath: "_id", FromEnd: page.Many, ToEnd: page.ZeroOrOne, Name: "name" + s},
-			{From: b, FromPath: "of" + s, To: a, ToPath: "_id", FromEnd: page.Many, ToEnd: page.ExactlyOne, Name: "name" + s},
 			{
-				From: "c" + s, FromPath: "of" + s, To: b, ToPath: "_id", FromEnd: page.ZeroOrOne, ToEnd: page.ExactlyOne,
-				Name: "name" + s,
+				From: a, FromPath: "up" + s, To: a, ToPath: "_id",
+				FromEnd: page.Many, ToEnd: page.ZeroOrOne, Name: "name" + s,
+			},
+			{
+				From: b, FromPath: "of" + s, To: a, ToPath: "_id",
+				FromEnd: page.Many, ToEnd: page.ExactlyOne, Name: "name" + s,
+			},
+			{
+				From: "c" + s, FromPath: "of" + s, To: b, ToPath: "_id",
+				FromEnd: page.ZeroOrOne, ToEnd: page.ExactlyOne, Name: "name" + s,
 			},
 			{From: a, FromPath: "_id", To: a, ToPath: "_id", Name: "name" + s},
 			{From: a, FromPath: "missing", To: "nowhere", ToPath: "_id", Name: "name" + s},
@@ -117,26 +127,5 @@ func TestInclude(t *testing.T) {
 	if !strings.Contains(html, "<h2>whole</h2>\n<h3>part</h3>\n") || strings.Contains(html, "inner title") ||
 		strings.Count(html, "<style>") != 1 {
 		t.Error(html)
-	}
-}
-
-func TestTicks(t *testing.T) {
-	for _, test := range []struct {
-		got, want []float64
-	}{
-		{page.Decades(1, 6000), []float64{1, 10, 100, 1000}},
-		{page.Decades(1, 1), []float64{1}},
-		{page.Decades(1, 1e18), []float64{1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18}},
-		{page.Steps(100), []float64{0, 20, 40, 60, 80, 100}},
-		{page.Steps(3650), []float64{0, 1000, 2000, 3000}},
-		{page.Steps(1), []float64{0, 0.2, 0.4, 0.6, 0.8, 1}},
-	} {
-		if !slices.EqualFunc(test.got, test.want, func(a, b float64) bool { return math.Abs(a-b) < 1e-9*b+1e-12 }) {
-			t.Errorf("got %v, want %v", test.got, test.want)
-		}
-	}
-	f := page.Between(func(n int64) int64 { return n * n })
-	if f(3) != 9 || f(3.5) != 12.5 {
-		t.Error(f(3), f(3.5))
 	}
 }

@@ -86,7 +86,7 @@ func (a Advice) sizes(p *page.Page) {
 	d := f.decide(false)
 	has := d.Parent.Has
 	of := func(each int64) func(n float64) float64 {
-		return page.Between(func(n int64) int64 { return plus(d.Parent.Bytes, arrayBytes(n, each)) })
+		return page.Interpolate(func(n int64) int64 { return plus(d.Parent.Bytes, arrayBytes(n, each)) })
 	}
 	lines := []page.Line{{Name: "with " + d.Child.Name + " in it", At: of(d.Child.Bytes)}}
 	if !d.Child.Value {

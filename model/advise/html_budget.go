@@ -45,7 +45,7 @@ func (b *Budget) growth(p *page.Page) {
 	b.root.walk(func(n *node) {
 		key := n.class == entries && n.bounds.Items > 0 && n.bounds.Key == 0
 		s := &supposed{at: n, above: b.above(n), key: key}
-		at := page.Between(func(count int64) int64 {
+		at := page.Interpolate(func(count int64) int64 {
 			s.count = count
 			return b.root.value(s)
 		})

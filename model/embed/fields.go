@@ -64,7 +64,7 @@ func checkKeys(place core.Place, keys bson.D) {
 
 // ordersOnce reports whether field i has a direction, and isn't listed before.
 func ordersOnce(sort bson.D, i int) bool {
-	return direction.Of(sort[i].Value) != 0 && !has(sort[:i], sort[i].Key)
+	return direction.Parse(sort[i].Value) != 0 && !has(sort[:i], sort[i].Key)
 }
 
 func has(d bson.D, key string) bool { return bsonval.Index(d, key) >= 0 }

@@ -184,7 +184,7 @@ func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
 		return model.Refused(n.in.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
+		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: mql.IsIdempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: mql.Eq(ik)}})), Update: u,

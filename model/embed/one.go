@@ -176,7 +176,7 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 		return model.Refused(s.docs.Name(), err)
 	}
 	return model.Write{
-		Collection: s.docs.Name(), Expect: model.One, Idempotent: mql.Idempotent(u), Index: model.IDIndex,
+		Collection: s.docs.Name(), Expect: model.One, Idempotent: mql.IsIdempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
 			Filter: bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,

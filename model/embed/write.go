@@ -209,7 +209,7 @@ func (m *embedding) update(parent, key any, update bson.D) model.Write {
 	if err != nil {
 		return model.Refused(m.docs.Name(), err)
 	}
-	return m.toElement(parent, k, u, mql.Idempotent(u))
+	return m.toElement(parent, k, u, mql.IsIdempotent(u))
 }
 
 // toElement updates the element e with this key.

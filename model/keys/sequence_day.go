@@ -89,7 +89,7 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
-	return d.s.find(commands.MatchIDs(mql.A(bucket.Keys)), 1, d.s.in.NoDays())
+	return d.s.find(commands.MatchIDs(mql.Array(bucket.Keys)), 1, d.s.in.NoDays())
 }
 
 // Unpacked returns an owner's documents that no bucket lists, because of a crash before

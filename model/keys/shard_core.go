@@ -32,7 +32,7 @@ func declareShard(docs *core.Docs, key bson.D, spec ShardSpec) *shard {
 	}
 	for _, e := range key {
 		f := shardField{path: e.Key, hashed: e.Value == "hashed"}
-		if !f.hashed && direction.Of(e.Value) != 1 {
+		if !f.hashed && direction.Parse(e.Value) != 1 {
 			place.Fail(fmt.Sprintf("the shard key's field %q has the value %s", e.Key, model.Shell(e.Value)),
 				`use 1 for ranges or "hashed": a shard key is not descending`)
 		}

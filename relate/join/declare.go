@@ -59,7 +59,7 @@ func (j *untypedJoin) completeDeclaration(parents string, children *core.Docs) {
 	var sort bson.D
 	for _, e := range j.Sort {
 		children.MustField(e.Key)
-		sort = append(sort, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
+		sort = append(sort, bson.E{Key: e.Key, Value: int32(direction.Parse(e.Value))})
 	}
 	var err error
 	if j.Order, err = order.Parse(sort); err != nil {
@@ -81,7 +81,7 @@ func (j *untypedJoin) checkNumbers(place core.Place) {
 		}
 	}
 	for _, e := range j.Sort {
-		if direction.Of(e.Value) == 0 {
+		if direction.Parse(e.Value) == 0 {
 			place.Fail(fmt.Sprintf("Sort sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		}
 	}

@@ -231,7 +231,7 @@ func mendEntries[R any](
 
 // removeSurplus deletes an entry whose claims are as they were found.
 func (t *Table) removeSurplus(d surplusEntry) model.Write {
-	return t.removeEntry(t.matchEntry(d.Value, d.ID), mql.E("ops", mql.Op("$eq", mql.A(d.Ops))))
+	return t.removeEntry(t.matchEntry(d.Value, d.ID), mql.E("ops", mql.Op("$eq", mql.Array(d.Ops))))
 }
 
 // renewFoundCopies sets copied fields that are as they were found.

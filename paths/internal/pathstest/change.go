@@ -2,19 +2,21 @@ package pathstest
 
 import "github.com/docmodel/docmodel/paths"
 
-// A Change makes a change of a tree of any kind.
+// A Change makes a change of a tree of any kind. Tables of tests have Changes, and run each with every representation.
 type Change func(Kind) Runner
 
-// Moved, Deleted and Added are the changes of the tree's methods.
-func Moved(id string, to paths.Place[string]) Change {
+// MoveNode returns the change of the tree's method Move.
+func MoveNode(id string, to paths.Place[string]) Change {
 	return func(k Kind) Runner { return k.Tree.Move(id, to) }
 }
 
-func Deleted(id string, mode paths.DeleteMode) Change {
+// DeleteNode returns the change of the tree's method Delete.
+func DeleteNode(id string, mode paths.DeleteMode) Change {
 	return func(k Kind) Runner { return k.Tree.Delete(id, mode) }
 }
 
-func Added(id string, at paths.Place[string]) Change {
+// InsertNode returns the change of the tree's method Insert, for a node whose name is its id.
+func InsertNode(id string, at paths.Place[string]) Change {
 	return func(k Kind) Runner {
 		return k.Tree.Insert(Category{ID: id, Name: id}, at)
 	}

@@ -1,3 +1,5 @@
+// Trees within documents: articles with remarks, in each form that paths.DocumentTree can store.
+
 package pathstest
 
 import (
@@ -21,7 +23,7 @@ func RemarkIDs(nodes []Remark) []string {
 	return out
 }
 
-// ReadDocument returns the stored article as text.
+// ReadDocument returns the stored article as text, so that a test can see that nothing was written.
 func (f DocumentForm) ReadDocument(t testing.TB, db *mongo.Database) string {
 	t.Helper()
 	raw, err := db.Collection(f.Name).FindOne(t.Context(), bson.D{}).Raw()
@@ -31,8 +33,8 @@ func (f DocumentForm) ReadDocument(t testing.TB, db *mongo.Database) string {
 	return raw.String()
 }
 
-// DamageList returns what the check finds within one owner, as the node's place and the
-// kind: "3:orphan".
+// DamageList returns what the check finds within one document. An entry has the node's place in the list and the kind
+// of the problem: "3:orphan".
 func DamageList[E, N, K any](
 	ctx context.Context, db *mongo.Database, tree *paths.DocumentTree[E, N, K], owner any,
 ) (all []string, _ error) {
@@ -51,7 +53,11 @@ func DamageList[E, N, K any](
 	return all, nil
 }
 
-// Articles with remarks, in each form.
+// An Article is a document with a tree of remarks. Each form uses some of a Remark's fields:
+//
+//	flat     [{id: "a"}, {id: "b", parent: "a"}]
+//	keyed    the same with order: "…", the key among siblings
+//	nested   [{id: "a", below: [{id: "b"}]}]
 type (
 	Article struct {
 		ID      string   `bson:"_id"`
@@ -71,6 +77,7 @@ type (
 
 // A DocumentForm is a form of the tree, in a collection of its own.
 type DocumentForm struct {
+	// Name is the name of the form in tests, and of its collection.
 	Name string
 	Docs *model.Collection[Article, string]
 	Tree *Remarks
@@ -78,8 +85,8 @@ type DocumentForm struct {
 }
 
 var (
-	// The forms of a tree within a document, with and without order keys and a counter of
-	// changes.
+	// The forms of a tree within a document. "Keyed" has order keys. "Rev" has the field rev of the article, which
+	// counts the changes of its tree, so that a change can refuse a tree that was changed since it was read.
 	FlatForm      = DocumentFormOf("listed", paths.DocumentTreeSpec{})
 	FlatRevForm   = DocumentFormOf("listedRev", paths.DocumentTreeSpec{Revision: "rev"})
 	KeyedForm     = DocumentFormOf("keyed", paths.DocumentTreeSpec{Order: "order"})
@@ -93,10 +100,12 @@ var (
 // DocumentFormOf declares a tree within the articles of a collection with the given name.
 func DocumentFormOf(name string, spec paths.DocumentTreeSpec) DocumentForm {
 	c := model.NewCollection[Article, string](name)
-	return DocumentForm{name, c, paths.NewDocumentTree[Remark, string](c, "remarks", spec), spec}
+	return DocumentForm{
+		Name: name, Docs: c, Tree: paths.NewDocumentTree[Remark, string](c, "remarks", spec), Spec: spec,
+	}
 }
 
-// Start stores an article without remarks.
+// Start empties the collection, and stores the article "p" with the given remarks as they are.
 func (f DocumentForm) Start(t testing.TB, db *mongo.Database, more ...Remark) {
 	t.Helper()
 	if _, err := db.Collection(f.Name).DeleteMany(t.Context(), bson.D{}); err != nil {
@@ -107,7 +116,7 @@ func (f DocumentForm) Start(t testing.TB, db *mongo.Database, more ...Remark) {
 	}
 }
 
-// DocumentForest is what the stored tree is.
+// DocumentForest returns remarks in preorder in the notation of [Shape].
 func DocumentForest(visits []paths.Visit[Remark]) string {
 	var b strings.Builder
 	depth := -1
@@ -124,7 +133,7 @@ func DocumentForest(visits []paths.Visit[Remark]) string {
 	return b.String() + strings.Repeat(")", max(depth, 0))
 }
 
-// Shape returns the stored tree in the short notation.
+// Shape returns the stored tree in the notation of [Shape].
 func (f DocumentForm) Shape(t testing.TB, db *mongo.Database) string {
 	t.Helper()
 	all, err := f.ReadAll(t.Context(), db, "p")
@@ -151,7 +160,7 @@ func (f DocumentForm) ReadAll(
 	return out, nil
 }
 
-// ReadForest is what an article's remarks make.
+// ReadForest returns the tree of an article's remarks as a forest in memory.
 func (f DocumentForm) ReadForest(ctx context.Context, db *mongo.Database, owner string) (*paths.Forest[string], error) {
 	doc, err := f.Docs.ByID(owner).One(ctx, db)
 	if err != nil {
@@ -160,7 +169,7 @@ func (f DocumentForm) ReadForest(ctx context.Context, db *mongo.Database, owner 
 	return paths.NewForest(f.Tree.Arrange(doc.Remarks), func(r Remark) string { return r.ID })
 }
 
-// Grow makes a tree of a small notation: a(b c(d)).
+// Grow inserts remarks by the tree's own method Insert, until they make a tree in the notation of [Shape].
 func (f DocumentForm) Grow(t testing.TB, db *mongo.Database, notation string) {
 	t.Helper()
 	f.Start(t, db)
@@ -188,8 +197,7 @@ func (f DocumentForm) Grow(t testing.TB, db *mongo.Database, notation string) {
 // ErrDocument stands for any *model.ValueError in tables of wanted errors.
 var ErrDocument = errors.New("a *model.ValueError")
 
-// WantDocumentError fails the test unless an error is the wanted one, and tells the
-// reason.
+// WantDocumentError fails the test unless an error is the wanted one. The reason is the name of the case.
 func WantDocumentError(t *testing.T, reason string, err, want error) {
 	t.Helper()
 	var value *model.ValueError

@@ -1,3 +1,5 @@
+// Random operations on a tree. Each is done to a forest in memory too, which says what must come of it.
+
 package pathstest
 
 import (
@@ -9,24 +11,26 @@ import (
 	"github.com/docmodel/docmodel/paths"
 )
 
-// Hostile are ids, and so segments of paths, that code could take for something else.
+// Hostile are ids, and so segments of paths, that code could mistake for operators, separators or patterns.
 var Hostile = []string{
 	"a", "ab", "a b", "a.b", "a/b", "$x", "|", `\|`, "é", "%", "%2F", "^a", "a/", "/", "{}", "𝄞", "A", "0",
 }
 
-// A Drawing draws random operations, and does them to a forest in memory.
+// A Drawing draws random operations, and does them to a forest in memory. The tree grows and shrinks in turns, so that
+// all sizes are tested.
 type Drawing struct {
 	R         *rand.Rand
 	Forest    *paths.Forest[string]
-	Most      int // about how many nodes the tree grows to, before it shrinks again
-	Shrinking bool
+	Most      int  // about how many nodes the tree grows to; it shrinks to a quarter
+	Shrinking bool // more nodes are deleted than inserted
 }
 
-// A Step is a random operation, done to the plain tree already.
+// A Step is a random operation. The forest in memory has it already.
 type Step struct {
-	Name, ID string
-	Change   func(Kind) model.Change
-	Want     error
+	Name   string // what it does, such as "move after"
+	ID     string // the node
+	Change func(Kind) model.Change
+	Want   error // the error of the forest; the stored tree must give one of the same kind, see SameError
 }
 
 // Step draws the next operation, and does it to the forest.
@@ -38,8 +42,8 @@ func (d *Drawing) Step() Step {
 	case f.Len() < d.Most/4:
 		d.Shrinking = false
 	}
-	ref := d.Pick()
-	if !d.Shrinking && r.IntN(3) == 0 { // so that some lie deep
+	ref := d.Pick()                     // the node to which the place refers
+	if !d.Shrinking && r.IntN(3) == 0 { // a third of the nodes go below the deepest one
 		deepest := -1
 		for id, depth := range f.All() {
 			if depth > deepest && depth < 25 {
@@ -52,6 +56,7 @@ func (d *Drawing) Step() Step {
 		paths.LastRoot[string](),
 	}[r.IntN(6)]
 	where := strings.TrimSuffix(place.String(), " "+ref)
+	// Of 100 operations, 60 are inserts while the tree grows, and 20 while it shrinks.
 	id, grow := d.Pick(), 60
 	if d.Shrinking {
 		grow = 20
@@ -63,38 +68,45 @@ func (d *Drawing) Step() Step {
 			id += fmt.Sprint(r.IntN(1000))
 		}
 		return Step{
-			"insert " + where, id,
-			func(k Kind) model.Change { return k.Tree.Insert(Category{ID: id, Name: "n"}, place) },
-			f.Insert(id, place),
+			Name: "insert " + where, ID: id,
+			Change: func(k Kind) model.Change { return k.Tree.Insert(Category{ID: id, Name: "n"}, place) },
+			Want:   f.Insert(id, place),
 		}
 	case n < 85:
 		return Step{
-			"move " + where, id, func(k Kind) model.Change { return k.Tree.Move(id, place) }, f.Move(id, place),
+			Name: "move " + where, ID: id,
+			Change: func(k Kind) model.Change { return k.Tree.Move(id, place) },
+			Want:   f.Move(id, place),
 		}
 	case n < 88:
 		_, err := f.Children(id)
-		return Step{"rebalance", id, func(k Kind) model.Change { return k.Tree.Rebalance(&id) }, err}
+		return Step{
+			Name: "rebalance", ID: id,
+			Change: func(k Kind) model.Change { return k.Tree.Rebalance(&id) },
+			Want:   err,
+		}
 	}
 	mode := paths.DeleteMode(r.IntN(4))
-	if mode == paths.Subtree && f.Has(id) && CountBelow(f, id) > 20 { // so that it grows at all
+	if mode == paths.Subtree && f.Has(id) && CountBelow(f, id) > 20 { // a large deletion would keep the tree small
 		mode = paths.Promote
 	}
 	return Step{
-		"delete " + ModeName(mode), id, func(k Kind) model.Change { return k.Tree.Delete(id, mode) },
-		f.Delete(id, mode),
+		Name: "delete " + ModeName(mode), ID: id,
+		Change: func(k Kind) model.Change { return k.Tree.Delete(id, mode) },
+		Want:   f.Delete(id, mode),
 	}
 }
 
-// DrawStep draws one operation, for a tree of some sixty nodes.
+// DrawStep draws one operation on a tree of about sixty nodes, for tests that keep no Drawing.
 func DrawStep(r *rand.Rand, f *paths.Forest[string]) (name string, change func(Kind) model.Change, want error) {
 	s := (&Drawing{R: r, Forest: f, Most: 60}).Step()
 	return fmt.Sprintf("%s %q", s.Name, s.ID), s.Change, s.Want
 }
 
-// Pick picks a node, or one that isn't there.
+// Pick draws the id of a node, as [PickID] does.
 func (d *Drawing) Pick() string { return PickID(d.R, d.Forest) }
 
-// PickID is a random node, or now and then one that isn't there.
+// PickID draws the id of a node. One in thirty times, and in an empty forest, it is "nobody", which isn't a node.
 func PickID(r *rand.Rand, f *paths.Forest[string]) string {
 	all := []string{}
 	for id := range f.All() {

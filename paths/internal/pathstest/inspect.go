@@ -1,3 +1,5 @@
+// Checks of trees, and their repairs.
+
 package pathstest
 
 import (
@@ -15,12 +17,12 @@ func Inspect[D, K any](ctx context.Context, db model.DB, t *paths.Tree[D, K]) ([
 // ReadKind returns the kind of a finding.
 func ReadKind(f model.Finding) string { return f.Detail.Lookup("kind").StringValue() }
 
-// A Runner is a change of a tree, or its repair.
+// A Runner is a change of a tree or its repair. Tests of cuts treat both alike.
 type Runner interface {
 	Run(context.Context, model.DB) (model.Result, error)
 }
 
-// Mending runs the repair of a check.
+// Mending is the repair of all findings of a check.
 type Mending struct{ Check model.Check }
 
 // MendTree returns the repair of a tree, as a Runner.

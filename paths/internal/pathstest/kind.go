@@ -1,6 +1,30 @@
-// Package pathstest has what the tests of package paths and of its cores share: trees of
-// every representation over one Go type, trees within documents, forests in a short
-// notation, random operations, and operations that are cut at each of their writes.
+// Package pathstest has what the tests of package paths and of its cores share. It is no test itself: packages tree,
+// document, rollup and convert, package paths, and internal/checks import it in their tests.
+//
+// A test of a tree runs with every representation, over one Go type, [Category]:
+//
+//	for _, k := range pathstest.Kinds {
+//		k.Store(t, db, pathstest.Parse("a(b c(d)) e"))
+//		… run k.Tree.Move("d", paths.LastRoot[string]())
+//		got := pathstest.Shape(k.ReadForest(t, db))     // "a(b c) e d"
+//		k.WantWhole(t, db)                              // the check finds nothing
+//	}
+//
+// # What it has
+//
+//   - kind.go: the representations, reads, and what a forest in memory says of nodes. nested.go: nested sets with their
+//     numbers. document.go: trees within documents. rollup.go: totals.
+//   - store.go: trees before a test, and damage. inspect.go: checks and repairs.
+//   - draw.go: random operations. A paths.Forest, which needs no database, does the same operations and says what must
+//     come of them.
+//   - change.go and cut.go: operations that are cut at each of their writes, and run again.
+//
+// # Rules
+//
+//   - Each Kind has a collection of its own, named like the Kind. Its lease is a document of docmodel.locks.
+//   - The forest of a stored tree is read by the links parent and order alone. Other fields of a representation are
+//     checked by the tree's own check.
+//   - A function that gets a testing.TB ends the test if the database fails.
 package pathstest
 
 import (
@@ -20,7 +44,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Category is a node of each representation.
+// Category is a node of each representation. The first fields are for all trees, and each of the next groups is for
+// one or two representations.
 type Category struct {
 	ID     string  `bson:"_id"`
 	Name   string  `bson:"name,omitempty"`
@@ -40,8 +65,8 @@ type Category struct {
 	Total *paths.Totals[int64] `bson:"total,omitempty"`
 }
 
-// Full is set where random tests run ten times as long, by hand: a server takes most of
-// an hour for them.
+// Full says that random tests run ten times as long. It is set by hand, because a real server takes most of an hour for
+// them.
 var Full = os.Getenv("DOCMODEL_LONG") != ""
 
 // A Kind is a representation, in a collection of its own.
@@ -51,8 +76,8 @@ type Kind struct {
 	Declare Declaration
 	Tree    *paths.Tree[Category, string]
 
-	Fields   []string // beside the links
-	Suspects []*model.Aggregate[bson.Raw]
+	Fields   []string                     // of the representation, beside the links
+	Suspects []*model.Aggregate[bson.Raw] // the queries by which the check finds its first candidates
 }
 
 // Nodes is the collection of a kind.
@@ -84,7 +109,9 @@ var Kinds = []Kind{
 func KindOf(name string, declare Declaration, fields ...string) Kind {
 	c := model.NewCollection[Category, string](name)
 	tree := declare(c, paths.TreeSpec{})
-	return Kind{name, c, declare, tree, fields, tree.Checks()[0].Queries}
+	return Kind{
+		Name: name, Docs: c, Declare: declare, Tree: tree, Fields: fields, Suspects: tree.Checks()[0].Queries,
+	}
 }
 
 // FindNode reads a node.
@@ -93,7 +120,7 @@ func FindNode(ctx context.Context, db *mongo.Database, docs *Nodes, id string) (
 	return &n, err
 }
 
-// Ask reads a node, and asks a query about it.
+// Ask reads a node, and runs the pipeline that of makes for it, such as k.Tree.Ancestors.
 func (k Kind) Ask(
 	ctx context.Context, db *mongo.Database, id string, of func(*Category) *model.Aggregate[Category],
 ) ([]Category, error) {
@@ -104,7 +131,7 @@ func (k Kind) Ask(
 	return of(n).All(ctx, db)
 }
 
-// Find reads a node, and runs a find about it.
+// Find reads a node, and runs the query that of makes for it.
 func (k Kind) Find(
 	ctx context.Context, db *mongo.Database, id string, of func(*Category) *model.Find[Category],
 ) ([]Category, error) {
@@ -115,7 +142,8 @@ func (k Kind) Find(
 	return of(n).All(ctx, db)
 }
 
-// Walk reads a node and what is below it down to a depth, in preorder.
+// Walk reads a node and its descendants down to a depth, in preorder. The depth 0 means all. A negative depth is an
+// error of the tree's method, which Walk returns.
 func (k Kind) Walk(
 	ctx context.Context, db *mongo.Database, id string, depth int,
 ) (out []paths.Visit[Category], err error) {
@@ -139,7 +167,7 @@ func (k Kind) Walk(
 	return out, nil
 }
 
-// ReadBelow reads what is below a node down to a depth, in order.
+// ReadBelow reads the descendants of a node down to a depth, in preorder.
 func (k Kind) ReadBelow(ctx context.Context, db *mongo.Database, id string, depth int) (out []Category, err error) {
 	visits, err := k.Walk(ctx, db, id, depth)
 	for _, v := range visits {
@@ -150,13 +178,13 @@ func (k Kind) ReadBelow(ctx context.Context, db *mongo.Database, id string, dept
 	return out, err
 }
 
-// ReadAncestors reads the nodes above a node, and the node.
+// ReadAncestors reads the ids on the way from the root to a node, with the node's own id.
 func (k Kind) ReadAncestors(ctx context.Context, db *mongo.Database, id string) ([]string, error) {
 	above, err := IDs(k.Ask(ctx, db, id, k.Tree.Ancestors))
 	return append(above, id), err
 }
 
-// FindCommon is the last that two lines have in common.
+// FindCommon returns the lowest common ancestor of two results of ReadAncestors: the last id before they differ.
 func FindCommon(a, b []string) (id string, ok bool) {
 	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
 		id, ok = a[i], true
@@ -164,8 +192,8 @@ func FindCommon(a, b []string) (id string, ok bool) {
 	return id, ok
 }
 
-// MakePlan returns the plan of a change that is decided now, under a number of the tree's
-// lease, and is run later.
+// MakePlan returns the plan of a change that reads the database now and is run later, as by a slow writer. The number
+// is that of its change under the tree's lease: documents with a higher number refuse the plan.
 func MakePlan(t testing.TB, db *mongo.Database, c model.Change, number int64) model.Plan {
 	t.Helper()
 	p, err := c.Plan(runctx.WithFence(t.Context(), number), db)
@@ -183,7 +211,7 @@ func (k Kind) Ensure(t testing.TB, db *mongo.Database) {
 	}
 }
 
-// ReadForest is the forest that the links of the stored documents make.
+// ReadForest returns the forest that the links of the stored documents make.
 func (k Kind) ReadForest(t testing.TB, db *mongo.Database) *paths.Forest[string] {
 	t.Helper()
 	all, err := k.Docs.Find(nil).All(t.Context(), db)
@@ -210,13 +238,13 @@ func (k Kind) ReadForest(t testing.TB, db *mongo.Database) *paths.Forest[string]
 	}, func(id string) string { return id }))
 }
 
-// CountBelow is the number of a node's descendants.
+// CountBelow returns the number of a node's descendants.
 func CountBelow(f *paths.Forest[string], id string) int { return len(Must(f.Descendants(id, 0))) }
 
-// DepthOf is the number of a node's ancestors.
+// DepthOf returns the number of a node's ancestors.
 func DepthOf(f *paths.Forest[string], id string) int { return len(Must(f.Ancestors(id))) }
 
-// SiblingsOf are the other children of a node's parent, or the other roots.
+// SiblingsOf returns the other children of a node's parent. For a root it returns the other roots.
 func SiblingsOf(f *paths.Forest[string], id string) []string {
 	parent, child, _ := f.Parent(id)
 	siblings := f.Roots()
@@ -226,12 +254,12 @@ func SiblingsOf(f *paths.Forest[string], id string) []string {
 	return slices.DeleteFunc(siblings, func(x string) bool { return x == id })
 }
 
-// LeavesOf are the nodes below a node that have no children.
+// LeavesOf returns the nodes below a node that have no children.
 func LeavesOf(f *paths.Forest[string], id string) []string {
 	return slices.DeleteFunc(Must(f.Descendants(id, 0)), func(x string) bool { return len(Must(f.Children(x))) > 0 })
 }
 
-// WalkIDs are a node and what is below it, in preorder, with their depths.
+// WalkIDs returns a node and its descendants in preorder, each with its depth below the node: "a0", "b1".
 func WalkIDs(f *paths.Forest[string], id string) (out []string) {
 	var walk func(id string, depth int)
 	walk = func(id string, depth int) {
@@ -244,7 +272,7 @@ func WalkIDs(f *paths.Forest[string], id string) (out []string) {
 	return out
 }
 
-// LinksOf are the links of a forest's nodes, in preorder, with new order keys.
+// LinksOf returns the links of a forest's nodes, in preorder, with new order keys.
 func LinksOf(f *paths.Forest[string]) (out []forest.Link[string]) {
 	for id := range f.All() {
 		parent, child, _ := f.Parent(id)
@@ -258,7 +286,8 @@ func LinksOf(f *paths.Forest[string]) (out []forest.Link[string]) {
 	return out
 }
 
-// NumbersOf are the numbers of a forest's nodes as nested sets have them.
+// NumbersOf returns the numbers left and right of a forest's nodes, as a new nested set has them: the first number is
+// 1, and each next one is larger by step.
 func NumbersOf(f *paths.Forest[string], step int64) map[string][2]int64 {
 	out := map[string][2]int64{}
 	n := 1 - step
@@ -276,12 +305,12 @@ func NumbersOf(f *paths.Forest[string], step int64) map[string][2]int64 {
 	return out
 }
 
-// ModeName is a mode in a word.
+// ModeName returns a mode as one word, for the name of a step.
 func ModeName(m paths.DeleteMode) string {
 	return []string{"restrict", "subtree", "promote", "rootify"}[m]
 }
 
-// Shape is a forest in a small notation: a(b c(d)).
+// Shape returns a forest in the short notation that [Parse] reads: a(b c(d)) e.
 func Shape(f *paths.Forest[string]) string {
 	var b strings.Builder
 	var list func(ids []string)
@@ -302,7 +331,7 @@ func Shape(f *paths.Forest[string]) string {
 	return b.String()
 }
 
-// IDs are the _ids of what a query gave.
+// IDs returns the _ids of a query's results. It passes an error on.
 func IDs(docs []Category, err error) ([]string, error) {
 	out := make([]string, len(docs))
 	for i, d := range docs {
@@ -311,7 +340,7 @@ func IDs(docs []Category, err error) ([]string, error) {
 	return out, err
 }
 
-// SameError reports whether two errors are of one kind.
+// SameError reports whether two errors are of one kind, as errors.Is tells them apart. Errors of other kinds are alike.
 func SameError(a, b error) bool {
 	if (a == nil) != (b == nil) {
 		return false
@@ -326,7 +355,7 @@ func SameError(a, b error) bool {
 	return true
 }
 
-// Must is what a forest says of a node that is there.
+// Must returns the answer of a forest about a node that the forest has. An error would be a mistake of the test.
 func Must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

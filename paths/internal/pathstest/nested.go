@@ -1,3 +1,5 @@
+// Nested sets, whose documents have the numbers left, right and depth.
+
 package pathstest
 
 import (
@@ -11,10 +13,11 @@ import (
 // A NestedKind is a nested set, in a collection of its own.
 type NestedKind struct {
 	Kind
-	Gap int64
+	Gap int64 // the distance of neighbouring numbers in a new tree, at least 1
 }
 
-// NestedKinds are nested sets: dense, with gaps, and both with direct shifts.
+// NestedKinds are nested sets: dense, with gaps, and both with direct shifts. Dense numbers have no room, so each
+// insert shifts the numbers after it. A direct shift is one update of many documents.
 var NestedKinds = []NestedKind{
 	NestedKindOf("dense", paths.NestedSetSpec{}),
 	NestedKindOf("gapped", paths.NestedSetSpec{Gap: 7}),
@@ -32,7 +35,7 @@ func NestedKindOf(name string, spec paths.NestedSetSpec) NestedKind {
 	return NestedKind{k, max(spec.Gap, 1)}
 }
 
-// Seed stores a forest that is written in the notation of shape, with canonical numbers.
+// Seed makes the indexes, empties the collection, and stores a forest past the tree, with the numbers of [NumbersOf].
 func (k NestedKind) Seed(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 	t.Helper()
 	k.Ensure(t, db)
@@ -55,30 +58,4 @@ func (k NestedKind) Seed(t testing.TB, db *mongo.Database, f *paths.Forest[strin
 			t.Fatal(err)
 		}
 	}
-}
-
-// ParseNested makes a forest of the notation of shape, whose ids are single letters.
-func ParseNested(notation string) *paths.Forest[string] {
-	f := &paths.Forest[string]{}
-	var open []string
-	last := ""
-	for _, c := range notation {
-		switch c {
-		case '(':
-			open = append(open, last)
-		case ')':
-			open = open[:len(open)-1]
-		case ' ':
-		default:
-			last = string(c)
-			at := paths.LastRoot[string]()
-			if len(open) > 0 {
-				at = paths.LastChild(open[len(open)-1])
-			}
-			if err := f.Insert(last, at); err != nil {
-				panic(err)
-			}
-		}
-	}
-	return f
 }

@@ -1,3 +1,5 @@
+// Trees that are stored before a test, and changed past the methods of paths.
+
 package pathstest
 
 import (
@@ -16,7 +18,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// DrawForest is a random forest, of ids that code could take for something else.
+// DrawForest returns a random forest of n nodes, whose ids begin with one of [Hostile].
 func DrawForest(r *rand.Rand, n int) *paths.Forest[string] {
 	f := &paths.Forest[string]{}
 	for i := 0; f.Len() < n; i++ {
@@ -29,10 +31,11 @@ func DrawForest(r *rand.Rand, n int) *paths.Forest[string] {
 	return f
 }
 
-// NameNode is what the content of a node is in tests.
+// NameNode returns the name of a node that StoreNamed stores. Tests see by it that a change keeps the fields of a
+// document.
 func NameNode(id string) string { return "name of " + id }
 
-// StoreNamed stores a forest, with content.
+// StoreNamed empties the collection and loads a forest whose nodes have names.
 func (k Kind) StoreNamed(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 	t.Helper()
 	for _, name := range []string{k.Name, "docmodel.locks"} {
@@ -49,7 +52,7 @@ func (k Kind) StoreNamed(t testing.TB, db *mongo.Database, f *paths.Forest[strin
 	}
 }
 
-// Clear deletes all nodes.
+// Clear deletes all nodes. The lease keeps its number.
 func (k Kind) Clear(t testing.TB, db *mongo.Database) {
 	t.Helper()
 	if _, err := db.Collection(k.Name).DeleteMany(t.Context(), bson.D{}); err != nil {
@@ -57,7 +60,7 @@ func (k Kind) Clear(t testing.TB, db *mongo.Database) {
 	}
 }
 
-// Parse reads a small notation of a forest: a(b c(d)) e.
+// Parse reads a forest in a short notation: a(b c(d)) e. The roots are a and e, and a has the children b and c.
 func Parse(s string) *paths.Forest[string] {
 	f := &paths.Forest[string]{}
 	var above []string
@@ -82,7 +85,7 @@ func Parse(s string) *paths.Forest[string] {
 	return f
 }
 
-// NodesOf are the documents of a forest, to be loaded.
+// NodesOf returns the documents of a forest, with links alone: Tree.Load adds the fields of its representation.
 func NodesOf(f *paths.Forest[string]) []Category {
 	var out []Category
 	for _, l := range LinksOf(f) {
@@ -95,7 +98,7 @@ func NodesOf(f *paths.Forest[string]) []Category {
 	return out
 }
 
-// Store empties a representation's collection and loads a forest.
+// Store empties a representation's collection and loads a forest. The last change then has the number 1000.
 func (k Kind) Store(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 	t.Helper()
 	for _, name := range []string{k.Name, "docmodel.locks"} {
@@ -115,8 +118,8 @@ func (k Kind) Store(t testing.TB, db *mongo.Database, f *paths.Forest[string]) {
 	k.SetFence(t, db, 1000)
 }
 
-// SetFence sets the number of the last change, for tests that give plans numbers of their
-// own below it.
+// SetFence sets the number of the last change under the tree's lease. Tests give plans numbers below and above it, as
+// writers that are late or new.
 func (k Kind) SetFence(t testing.TB, db *mongo.Database, n int64) {
 	t.Helper()
 	_, err := db.Collection("docmodel.locks").UpdateOne(t.Context(), bson.D{{Key: "_id", Value: k.Name}},
@@ -135,13 +138,13 @@ func (k Kind) WantWhole(t testing.TB, db *mongo.Database) {
 	}
 }
 
-// Named are nodes whose paths are of their names.
+// Named is a materialized path whose segments are the nodes' names in the place of their _ids.
 var Named = KindOf("named", func(c *Nodes, s paths.TreeSpec) *paths.Tree[Category, string] {
 	return paths.NewMaterializedPath(c, paths.MaterializedPathSpec{TreeSpec: s, Segment: "name"})
 }, "path")
 
-// ManyDocuments matches an update or deletion of many documents, or of several
-// statements.
+// ManyDocuments reports whether a command updates or deletes many documents, or has several statements. A crash can
+// leave half of such a command done.
 func ManyDocuments(c mongotest.Command) bool {
 	for _, name := range []string{"updates", "deletes"} {
 		statements, ok := c.Body.Lookup(name).ArrayOK()
@@ -156,9 +159,8 @@ func ManyDocuments(c mongotest.Command) bool {
 	return false
 }
 
-// Quick is the representation with a lease that runs out soon. On a server the lease is
-// longer: a busy server must answer the reads of a change within it, and tests that let
-// renewals fail let those of every change fail.
+// Quick returns the representation with a lease that ends soon. On a real server the lease is longer, because a busy
+// server must answer the reads of a change within it. Tests that let renewals fail depend on this.
 func (k Kind) Quick() Kind {
 	lease := 60 * time.Millisecond
 	if testkit.Sample {
@@ -168,7 +170,7 @@ func (k Kind) Quick() Kind {
 	return k
 }
 
-// ReadAll are the stored documents.
+// ReadAll returns the stored documents by their _ids.
 func (k Kind) ReadAll(t testing.TB, db *mongo.Database) map[string]Category {
 	t.Helper()
 	list, err := k.Docs.Find(nil).All(t.Context(), db)
@@ -182,7 +184,8 @@ func (k Kind) ReadAll(t testing.TB, db *mongo.Database) map[string]Category {
 	return out
 }
 
-// SetFields sets fields of nodes past the tree, one after the other.
+// SetFields sets fields of nodes past the tree, as a program without the library would. Each document of sets begins
+// with the _id of the node.
 func (k Kind) SetFields(ctx context.Context, db *mongo.Database, sets ...bson.D) error {
 	for _, s := range sets {
 		if _, err := db.Collection(k.Name).UpdateOne(ctx, s[:1], bson.D{{Key: "$set", Value: s[1:]}}); err != nil {
@@ -192,7 +195,7 @@ func (k Kind) SetFields(ctx context.Context, db *mongo.Database, sets ...bson.D)
 	return nil
 }
 
-// Put sets fields of a node, past the tree.
+// Put sets fields of a node past the tree, so that the check has something to find.
 func (k Kind) Put(t testing.TB, db *mongo.Database, id string, set bson.D) {
 	t.Helper()
 	res, err := db.Collection(k.Name).UpdateOne(

@@ -119,8 +119,8 @@ func TestRepairComesLate(t *testing.T) {
 			}
 			mend := func(k pathstest.Kind) pathstest.Runner { return pathstest.MendTree(k.Tree) }
 			if !runLate(k, t, db, faults, 1, mend, mend,
-				pathstest.Moved("e", paths.FirstChild("c")), pathstest.Moved("i", paths.LastChild("a")),
-				pathstest.Moved("h", paths.LastChild("g")), pathstest.Deleted("f", paths.Subtree)) {
+				pathstest.MoveNode("e", paths.FirstChild("c")), pathstest.MoveNode("i", paths.LastChild("a")),
+				pathstest.MoveNode("h", paths.LastChild("g")), pathstest.DeleteNode("f", paths.Subtree)) {
 				t.Fatal("it wasn't late")
 			}
 			if got, want := pathstest.Shape(k.ReadForest(t, db)), "a(b(c(e) d) i(j)) g(k l m h)"; got != want {

@@ -198,10 +198,10 @@ func TestLostLock(t *testing.T) {
 					do   pathstest.Change
 					want string
 				}{
-					"move":    {pathstest.Moved("b", paths.LastChild("f")), "a f(b(c(d)))"},
-					"insert":  {pathstest.Added("x", paths.LastChild("d")), "a(b(c(d(x)))) f"},
-					"delete":  {pathstest.Deleted("d", paths.Restrict), "a(b(c)) f"},
-					"promote": {pathstest.Deleted("b", paths.Promote), "a(c(d)) f"},
+					"move":    {pathstest.MoveNode("b", paths.LastChild("f")), "a f(b(c(d)))"},
+					"insert":  {pathstest.InsertNode("x", paths.LastChild("d")), "a(b(c(d(x)))) f"},
+					"delete":  {pathstest.DeleteNode("d", paths.Restrict), "a(b(c)) f"},
+					"promote": {pathstest.DeleteNode("b", paths.Promote), "a(c(d)) f"},
 					"repair": {
 						func(k pathstest.Kind) pathstest.Runner { return pathstest.MendTree(k.Tree) }, "a(b(c(d))) f",
 					},

@@ -36,7 +36,7 @@ func TestNestedSetRepairsCuts(t *testing.T) {
 				if !pathstest.Full && r.IntN(3) > 0 {
 					continue
 				}
-				k.Seed(t, db, pathstest.ParseNested(nestedShape))
+				k.Seed(t, db, pathstest.Parse(nestedShape))
 				p := op.plan(t, db, k, 7)
 				n := r.IntN(len(p.Steps))
 				cut := model.NewPlan(p.Steps[:n]...)
@@ -132,7 +132,7 @@ func TestNestedSetRepairsHardCases(t *testing.T) {
 					set("left", int64(4)),
 					set("_id", "c"), set("right", int64(5)), set("_id", "e"), set("parent", "b")}},
 		} {
-			c.k.Seed(t, db, pathstest.ParseNested(c.begin))
+			c.k.Seed(t, db, pathstest.Parse(c.begin))
 			for i := 0; i < len(c.damage); i += 2 {
 				if _, err := db.Collection(c.k.Name).UpdateOne(
 					t.Context(), c.damage[i], bson.D{{Key: "$set", Value: c.damage[i+1]}},

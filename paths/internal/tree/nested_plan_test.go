@@ -26,7 +26,7 @@ func TestNestedSetWritesWhatChanges(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range pathstest.NestedKinds {
 			for _, op := range nestedTable() {
-				k.Seed(t, db, pathstest.ParseNested(nestedShape))
+				k.Seed(t, db, pathstest.Parse(nestedShape))
 				before := nestedDocs(k, t, db)
 				p := op.plan(t, db, k, 7)
 				result, err := p.Run(t.Context(), db)
@@ -127,7 +127,7 @@ func TestNestedSetCosts(t *testing.T) {
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		for _, k := range []pathstest.NestedKind{dense, gapped} { // whose first change stores the lock document
-			k.Seed(t, db, pathstest.ParseNested(nestedShape))
+			k.Seed(t, db, pathstest.Parse(nestedShape))
 			if _, err := k.Tree.Insert(
 				pathstest.Category{ID: "x"}, paths.LastRoot[string](),
 			).Run(t.Context(), db); err != nil {
@@ -136,7 +136,7 @@ func TestNestedSetCosts(t *testing.T) {
 		}
 		for _, test := range tests {
 			t.Run(test.k.Name+" "+test.op.name+": "+test.reason, func(t *testing.T) {
-				test.k.Seed(t, db, pathstest.ParseNested(nestedShape))
+				test.k.Seed(t, db, pathstest.Parse(nestedShape))
 				modeltest.WantCost(t, m, test.want, func() error {
 					_, err := test.op.change(test.k.Tree).Run(t.Context(), db)
 					return err

@@ -25,7 +25,7 @@ func TestNestedSetMovers(t *testing.T) {
 		moves = 60
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		forest := pathstest.ParseNested("a(b(c d) e) f(g(h i) j) k(l(m(n)) o) p")
+		forest := pathstest.Parse("a(b(c d) e) f(g(h i) j) k(l(m(n)) o) p")
 		for _, k := range []pathstest.NestedKind{
 			pathstest.NestedKinds[0], pathstest.NestedKinds[1], pathstest.NestedKinds[2],
 		} {
@@ -62,7 +62,7 @@ func TestNestedSetDirectNotUnique(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := pathstest.NestedKinds[2]
-		k.Seed(t, db, pathstest.ParseNested(nestedShape))
+		k.Seed(t, db, pathstest.Parse(nestedShape))
 		unique := mongo.IndexModel{Keys: bson.D{{Key: "left", Value: 1}}, Options: options.Index().SetUnique(true)}
 		if _, err := db.Collection(k.Name).Indexes().CreateOne(t.Context(), unique); err != nil {
 			t.Fatal(err)

@@ -24,7 +24,7 @@ func TestNestedSetBetweenUpdates(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k, between := pathstest.NestedKinds[0], 0
 		for _, op := range nestedTable() {
-			k.Seed(t, db, pathstest.ParseNested(nestedShape))
+			k.Seed(t, db, pathstest.Parse(nestedShape))
 			p := op.plan(t, db, k, 7)
 			turn := slices.IndexFunc(p.Steps, func(s model.Step) bool {
 				m, ok := s.(model.Write).Model.(*mongo.UpdateManyModel)
@@ -83,8 +83,8 @@ func TestNestedSetSettled(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := pathstest.NestedKinds[0]
-		k.Seed(t, db, pathstest.ParseNested(nestedShape))
-		want := map[string]bool{pathstest.Shape(pathstest.ParseNested(nestedShape)): true}
+		k.Seed(t, db, pathstest.Parse(nestedShape))
+		want := map[string]bool{pathstest.Shape(pathstest.Parse(nestedShape)): true}
 		moves := []nestedOp{nestedMove("f", paths.FirstRoot[string]()), nestedMove("f", paths.After("a"))}
 		want[pathstest.Shape(moves[0].applyToForest(t))] = true
 		ctx, stop := context.WithCancel(t.Context())
@@ -157,7 +157,7 @@ func TestNestedSetSettledAgain(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		k := pathstest.NestedKinds[0]
-		k.Seed(t, db, pathstest.ParseNested(nestedShape))
+		k.Seed(t, db, pathstest.Parse(nestedShape))
 		runs := 0
 		read := func(ctx context.Context) error {
 			if runs++; runs == 1 {

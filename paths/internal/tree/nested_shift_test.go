@@ -58,8 +58,8 @@ func nestedTable() (ops []nestedOp) {
 		places := append(append(to(m.left), to(m.right)...), ends...)
 		for _, p := range places {
 			op := nestedMove(m.id, p)
-			f := pathstest.ParseNested(nestedShape)
-			if op.forest(f) == nil && pathstest.Shape(f) != pathstest.Shape(pathstest.ParseNested(nestedShape)) {
+			f := pathstest.Parse(nestedShape)
+			if op.forest(f) == nil && pathstest.Shape(f) != pathstest.Shape(pathstest.Parse(nestedShape)) {
 				ops = append(ops, op)
 			}
 		}
@@ -78,7 +78,7 @@ func nestedTable() (ops []nestedOp) {
 // after is the tree that an operation leaves.
 func (op nestedOp) applyToForest(t testing.TB) *paths.Forest[string] {
 	t.Helper()
-	f := pathstest.ParseNested(nestedShape)
+	f := pathstest.Parse(nestedShape)
 	if err := op.forest(f); err != nil {
 		t.Fatal(op.name, err)
 	}
@@ -163,7 +163,7 @@ func TestNestedSetCuts(t *testing.T) {
 					continue
 				}
 				for range rounds {
-					k.Seed(t, db, pathstest.ParseNested(nestedShape))
+					k.Seed(t, db, pathstest.Parse(nestedShape))
 					p := op.plan(t, db, k, 7)
 					if g := p.Guarantee(); g == model.Transactional {
 						t.Fatalf("%s: %s: %v\n%s", k.Name, op.name, g, p)
@@ -234,7 +234,7 @@ func TestNestedSetDeadWriter(t *testing.T) {
 			k := pathstest.NestedKinds[i%len(pathstest.NestedKinds)]
 			for n := 1; ; n++ {
 				f.Reset()
-				k.Seed(t, db, pathstest.ParseNested(nestedShape))
+				k.Seed(t, db, pathstest.Parse(nestedShape))
 				f.From(mongotest.Writes, n, mongotest.Fail(96)) // nothing that it sends from here on arrives
 				if _, err := op.change(k.Tree).Run(t.Context(), db); err == nil {
 					break
@@ -260,7 +260,7 @@ func nestedNext(k pathstest.NestedKind, t *testing.T, db *mongo.Database, op nes
 	).Run(t.Context(), db); err != nil {
 		t.Fatalf("%s, cut at write %d: the next writer: %v", op.name, n, err)
 	}
-	want := pathstest.ParseNested(nestedShape)
+	want := pathstest.Parse(nestedShape)
 	if was := pathstest.Shape(want); !nestedSame(t, db, k, was) {
 		want = op.applyToForest(t)
 	}

@@ -95,8 +95,8 @@ func TestLateMoveMakesNoCycle(t *testing.T) {
 			k.Ensure(t, db)
 			k.Store(t, db, pathstest.Parse("a b"))
 			if !runLate(
-				k, t, db, faults, 1, pathstest.Moved("a", paths.LastChild("b")),
-				pathstest.Moved("b", paths.LastChild("a")),
+				k, t, db, faults, 1, pathstest.MoveNode("a", paths.LastChild("b")),
+				pathstest.MoveNode("b", paths.LastChild("a")),
 			) {
 				t.Fatal("it wasn't late")
 			}
@@ -116,42 +116,42 @@ func TestLateWrites(t *testing.T) {
 	testkit.Parallel(t)
 	const begin = "a(b c) d(e) f"
 	slow := map[string]pathstest.Change{
-		"move to a node":         pathstest.Moved("a", paths.LastChild("f")),
-		"move to another":        pathstest.Moved("f", paths.LastChild("d")),
-		"move beside":            pathstest.Moved("f", paths.Before("d")),
-		"move beside a child":    pathstest.Moved("c", paths.Before("b")),
-		"insert a root":          pathstest.Added("x", paths.LastRoot[string]()),
-		"insert a child":         pathstest.Added("x", paths.FirstChild("f")),
-		"delete a leaf":          pathstest.Deleted("f", paths.Restrict),
-		"delete a subtree":       pathstest.Deleted("d", paths.Subtree),
-		"delete with promotion":  pathstest.Deleted("a", paths.Promote),
-		"delete with rootifying": pathstest.Deleted("d", paths.Rootify),
+		"move to a node":         pathstest.MoveNode("a", paths.LastChild("f")),
+		"move to another":        pathstest.MoveNode("f", paths.LastChild("d")),
+		"move beside":            pathstest.MoveNode("f", paths.Before("d")),
+		"move beside a child":    pathstest.MoveNode("c", paths.Before("b")),
+		"insert a root":          pathstest.InsertNode("x", paths.LastRoot[string]()),
+		"insert a child":         pathstest.InsertNode("x", paths.FirstChild("f")),
+		"delete a leaf":          pathstest.DeleteNode("f", paths.Restrict),
+		"delete a subtree":       pathstest.DeleteNode("d", paths.Subtree),
+		"delete with promotion":  pathstest.DeleteNode("a", paths.Promote),
+		"delete with rootifying": pathstest.DeleteNode("d", paths.Rootify),
 		"rebalance":              respread,
 	}
 	others := map[string][]pathstest.Change{
-		"below": {pathstest.Moved("f", paths.LastChild("c"))},
-		"above": {pathstest.Moved(
+		"below": {pathstest.MoveNode("f", paths.LastChild("c"))},
+		"above": {pathstest.MoveNode(
 			"d", paths.FirstRoot[string](),
-		), pathstest.Moved("a", paths.LastChild("e"))},
-		"a child more": {pathstest.Added("y", paths.FirstChild("f")), pathstest.Added(
+		), pathstest.MoveNode("a", paths.LastChild("e"))},
+		"a child more": {pathstest.InsertNode("y", paths.FirstChild("f")), pathstest.InsertNode(
 			"z", paths.LastRoot[string](),
 		)},
-		"without it": {pathstest.Deleted("f", paths.Restrict), pathstest.Deleted("d", paths.Promote)},
-		"there and back": {pathstest.Moved("f", paths.FirstChild("b")), pathstest.Moved(
+		"without it": {pathstest.DeleteNode("f", paths.Restrict), pathstest.DeleteNode("d", paths.Promote)},
+		"there and back": {pathstest.MoveNode("f", paths.FirstChild("b")), pathstest.MoveNode(
 			"f", paths.LastRoot[string](),
 		)},
-		"back, and above": {pathstest.Moved("f", paths.FirstChild("b")), pathstest.Moved(
+		"back, and above": {pathstest.MoveNode("f", paths.FirstChild("b")), pathstest.MoveNode(
 			"f", paths.LastRoot[string](),
-		), pathstest.Moved("d", paths.LastChild("f"))},
-		"a node between": {pathstest.Added(
+		), pathstest.MoveNode("d", paths.LastChild("f"))},
+		"a node between": {pathstest.InsertNode(
 			"y", paths.Before("d"),
-		), pathstest.Added("z", paths.After("d")), respread},
-		"all under one": {pathstest.Moved("a", paths.LastChild("f")), pathstest.Moved(
+		), pathstest.InsertNode("z", paths.After("d")), respread},
+		"all under one": {pathstest.MoveNode("a", paths.LastChild("f")), pathstest.MoveNode(
 			"d", paths.FirstChild("f"),
-		), pathstest.Moved("x", paths.LastChild("b"))},
-		"deleted, then stored": {pathstest.Deleted("d", paths.Subtree), pathstest.Added(
+		), pathstest.MoveNode("x", paths.LastChild("b"))},
+		"deleted, then stored": {pathstest.DeleteNode("d", paths.Subtree), pathstest.InsertNode(
 			"d", paths.LastChild("f"),
-		), pathstest.Added("e", paths.LastChild("d"))},
+		), pathstest.InsertNode("e", paths.LastChild("d"))},
 	}
 	faults := mongotest.NewFaults()
 	testkit.Waits(t, func(t *testing.T, db *mongo.Database) {

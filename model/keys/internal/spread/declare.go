@@ -74,14 +74,14 @@ func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) i
 	for i, e := range spec.Order {
 		by := docs.MustField(e.Key)
 		switch {
-		case direction.Of(e.Value) == 0:
+		case direction.Parse(e.Value) == 0:
 			place.Fail(fmt.Sprintf("Order sorts %s by %s", e.Key, model.Shell(e.Value)), "sort by 1 or -1")
 		case by.Arrays > 0 || core.Overlap(e.Key, path):
 			place.Fail(fmt.Sprintf("Order sorts by %q", e.Key), "sort by fields other than the key that aren't in arrays")
 		case slices.ContainsFunc(spec.Order[:i], func(o bson.E) bool { return core.Overlap(o.Key, e.Key) }):
 			place.Fail(fmt.Sprintf("Order names %q twice", e.Key), "name each field once")
 		}
-		k.spec.Order = append(k.spec.Order, bson.E{Key: e.Key, Value: int32(direction.Of(e.Value))})
+		k.spec.Order = append(k.spec.Order, bson.E{Key: e.Key, Value: int32(direction.Parse(e.Value))})
 	}
 	if n := len(k.spec.Order); n == 0 || k.spec.Order[n-1].Key != "_id" {
 		dir := any(int32(1))

@@ -57,7 +57,7 @@ func in(keys []string) any {
 	if len(keys) == 1 {
 		return keys[0]
 	}
-	return mql.Op("$in", mql.A(keys))
+	return mql.Op("$in", mql.Array(keys))
 }
 
 // Find makes a query one of all documents of a value, in order, which match the query's own filter too.

@@ -99,7 +99,7 @@ func checkDate(t *testing.T, why, text, format, zone, want string, code int32) {
 	case code != 0 && mongoerr.CodeOf(err) != code:
 		t.Errorf("%s: %q by %q in %q gave %s, %v; want code %d",
 			why, text, format, zone, valuetest.Text(got), err, code)
-	case code == 0 && (err != nil || got != valuetest.Of("{$date: '"+want+"'}")):
+	case code == 0 && (err != nil || got != valuetest.Value("{$date: '"+want+"'}")):
 		t.Errorf("%s: %q by %q in %q gave %s, %v; want %s", why, text, format, zone, valuetest.Text(got), err, want)
 	}
 }

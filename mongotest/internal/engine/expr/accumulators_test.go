@@ -32,7 +32,7 @@ func TestAccumulators(t *testing.T) {
 		{"unknown", "$foo", "1", "", 15952},
 		{"two arguments", "$sum", "[1, 2]", "", 40237},
 	} {
-		a, err := ParseAccumulator(c.name, valuetest.Of(c.arg), NewScope())
+		a, err := ParseAccumulator(c.name, valuetest.Value(c.arg), NewScope())
 		var got any
 		if err == nil {
 			g := a.Start()
@@ -46,7 +46,7 @@ func TestAccumulators(t *testing.T) {
 		switch {
 		case c.code != 0 && mongoerr.CodeOf(err) != c.code:
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
-		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Of(c.want))):
+		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Value(c.want))):
 			t.Errorf("%s: %s, %v; want %s", c.reason, valuetest.Text(got), err, c.want)
 		}
 	}

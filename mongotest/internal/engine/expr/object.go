@@ -220,8 +220,8 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 		if bsonval.IsMissing(v) {
-			return bsonval.Without(old, field), nil
+			return bsonval.RemoveField(old, field), nil
 		}
-		return bsonval.With(old, field, v), nil
+		return bsonval.SetField(old, field, v), nil
 	}), nil
 }

@@ -24,17 +24,17 @@ type testCase struct {
 func check(t *testing.T, cases []testCase) {
 	t.Helper()
 	for _, c := range cases {
-		tree := valuetest.Of(c.expr)
+		tree := valuetest.Value(c.expr)
 		e, err := Parse(tree, NewScope("v"))
 		var got any
 		if err == nil {
 			now := time.Date(2020, 1, 2, 0, 0, 0, 0, time.UTC)
-			got, err = e.Eval(NewContext(valuetest.Doc(doc), now, nil, map[string]any{"v": valuetest.Of("{w: 3}")}))
+			got, err = e.Eval(NewContext(valuetest.Doc(doc), now, nil, map[string]any{"v": valuetest.Value("{w: 3}")}))
 		}
 		switch {
 		case c.code != 0 && mongoerr.CodeOf(err) != c.code:
 			t.Errorf("%s: %s gave %s, %v; want code %d", c.reason, c.expr, valuetest.Text(got), err, c.code)
-		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Of(c.want))):
+		case c.code == 0 && (err != nil || !bsonval.Equal(got, valuetest.Value(c.want))):
 			t.Errorf("%s: %s gave %s (%T), %v; want %s", c.reason, c.expr, valuetest.Text(got), got, err, c.want)
 		}
 	}

@@ -33,7 +33,7 @@ func TestResolveView(t *testing.T) {
 		}
 	}
 	ns, stages, err := forms.ResolveView(s.Snapshot(), store.Namespace{DB: "db", Coll: "b"})
-	want := valuetest.Of("[{$match: {x: 1}}, {$limit: 1}]")
+	want := valuetest.Value("[{$match: {x: 1}}, {$limit: 1}]")
 	if err != nil || ns.Coll != "things" || valuetest.Text(stages) != valuetest.Text(want) {
 		t.Errorf("b is %s on %s, %v", valuetest.Text(stages), ns, err)
 	}

@@ -70,14 +70,14 @@ func TestMalformed(t *testing.T) {
 			want: "The CRS " + StrictCRS + " isn't implemented by the embedded engine",
 		},
 	} {
-		_, err := Parse(valuetest.Of(c.g))
+		_, err := Parse(valuetest.Value(c.g))
 		x, ok := err.(*mongoerr.Error)
 		if !ok || x.Message != c.want {
 			t.Errorf("%s: %v\nwant %s", c.reason, err, c.want)
 		}
 	}
 	outside := "{type: 'Polygon', coordinates: [[[0, 0], [1, 0], [1, 1], [0, 0]], [[5, 5], [6, 5], [6, 6], [5, 5]]]}"
-	if _, err := Parse(valuetest.Of(outside)); mongoerr.CodeOf(err) != mongoerr.BadValue {
+	if _, err := Parse(valuetest.Value(outside)); mongoerr.CodeOf(err) != mongoerr.BadValue {
 		t.Errorf("a hole outside: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 func parse(t *testing.T, s string) *Geometry {
 	t.Helper()
-	g, err := Parse(valuetest.Of(s))
+	g, err := Parse(valuetest.Value(s))
 	if err != nil {
 		t.Fatalf("%s: %v", s, err)
 	}

@@ -62,7 +62,7 @@ func TestFindNames(t *testing.T) {
 	for which, want := range map[string][]string{
 		"'*'": {"a_1", "b_1"}, "'b_1'": {"b_1"}, "{a: 1.0}": {"a_1"}, "['a_1', 'b_1']": {"a_1", "b_1"},
 	} {
-		if got, err := indexes.FindNames(c, valuetest.Of(which)); !slices.Equal(got, want) || err != nil {
+		if got, err := indexes.FindNames(c, valuetest.Value(which)); !slices.Equal(got, want) || err != nil {
 			t.Errorf("%s names %v, %v; want %v", which, got, err, want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestFindNames(t *testing.T) {
 		"'c_1'": mongoerr.IndexNotFound, "{c: 1}": mongoerr.IndexNotFound, "'_id_'": mongoerr.InvalidOptions,
 		"1": mongoerr.TypeMismatch,
 	} {
-		if got, err := indexes.FindNames(c, valuetest.Of(which)); mongoerr.CodeOf(err) != code {
+		if got, err := indexes.FindNames(c, valuetest.Value(which)); mongoerr.CodeOf(err) != code {
 			t.Errorf("%s names %v, %v; want code %d", which, got, err, code)
 		}
 	}

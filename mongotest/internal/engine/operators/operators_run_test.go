@@ -63,7 +63,7 @@ func load(ctx context.Context, db *mongo.Database) error {
 
 // outcome runs an operator with its argument, and says what came of it.
 func outcome(ctx context.Context, db *mongo.Database, k Kind, input string) string {
-	v, err := run(ctx, db, k, valuetest.Of(input))
+	v, err := run(ctx, db, k, valuetest.Value(input))
 	if err != nil {
 		var x mongo.ServerError
 		if !errors.As(err, &x) {

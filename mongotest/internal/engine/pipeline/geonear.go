@@ -213,5 +213,5 @@ func put(d bson.D, path []string, v any) bson.D {
 		inner, _ := old.(bson.D)
 		v = put(slices.Clone(inner), path[1:], v)
 	}
-	return bsonval.With(d, path[0], v)
+	return bsonval.SetField(d, path[0], v)
 }

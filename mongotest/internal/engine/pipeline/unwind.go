@@ -145,7 +145,7 @@ func setPath(d bson.D, path []string, v any) bson.D {
 		if d == nil {
 			return bson.D{}
 		}
-		return bsonval.Without(d, path[0])
+		return bsonval.RemoveField(d, path[0])
 	}
-	return bsonval.With(d, path[0], v)
+	return bsonval.SetField(d, path[0], v)
 }

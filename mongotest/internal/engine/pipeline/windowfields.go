@@ -161,7 +161,7 @@ func setWithin(d bson.D, path []string, v any) bson.D {
 		return setPath(d, path, v)
 	}
 	old, _ := bsonval.Get(d, path[0])
-	return bsonval.With(d, path[0], setInside(old, path[1:], v))
+	return bsonval.SetField(d, path[0], setInside(old, path[1:], v))
 }
 
 func setInside(old any, path []string, v any) any {

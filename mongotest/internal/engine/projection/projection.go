@@ -153,7 +153,7 @@ func pickElement(v any, path bsonval.Path, index int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return bsonval.With(x, path[0].Name, next), nil
+		return bsonval.SetField(x, path[0].Name, next), nil
 	}
 	return v, nil
 }

@@ -236,11 +236,11 @@ func (a action) applyInDocument(d bson.D, p bsonval.Path, i int, s *state) (any,
 	case err != nil:
 		return nil, err
 	case bsonval.IsMissing(next):
-		return bsonval.Without(d, name), nil
+		return bsonval.RemoveField(d, name), nil
 	case has && bsonval.Equal(old, next):
 		return d, nil
 	}
-	return bsonval.With(d, name, next), nil
+	return bsonval.SetField(d, name, next), nil
 }
 
 // applyInArray is applyAt for an array, whose element the path must name by a number:

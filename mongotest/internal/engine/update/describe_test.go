@@ -79,9 +79,9 @@ func TestDescribe(t *testing.T) {
 	} {
 		got := Describe(valuetest.Doc(c.old), valuetest.Doc(c.next))[:3]
 		want := bson.D{
-			{Key: "updatedFields", Value: valuetest.Of(c.updated)},
-			{Key: "removedFields", Value: valuetest.Of(c.removed)},
-			{Key: "truncatedArrays", Value: valuetest.Of(c.truncated)},
+			{Key: "updatedFields", Value: valuetest.Value(c.updated)},
+			{Key: "removedFields", Value: valuetest.Value(c.removed)},
+			{Key: "truncatedArrays", Value: valuetest.Value(c.truncated)},
 		}
 		if g, w := valuetest.Text(got), valuetest.Text(want); g != w {
 			t.Errorf("%s: %s to %s is\n%s, want\n%s", c.reason, c.old, c.next, g, w)

@@ -208,7 +208,7 @@ func (u *Update) Insert(equalities bson.D, in Input, newID func() any) (bson.D, 
 	case at < 0:
 		return append(bson.D{{Key: "_id", Value: newID()}}, next...), nil
 	case at > 0:
-		return append(bson.D{next[at]}, bsonval.Without(next, "_id")...), nil
+		return append(bson.D{next[at]}, bsonval.RemoveField(next, "_id")...), nil
 	}
 	return next, nil
 }

@@ -20,7 +20,7 @@ func parse(text, filters string) (*Update, error) {
 	if filters == "" {
 		filters = "[]"
 	}
-	return Parse(valuetest.Of(text), valuetest.Array(filters), Options{})
+	return Parse(valuetest.Value(text), valuetest.Array(filters), Options{})
 }
 
 var applyCases = []struct{ reason, doc, update, filters, want string }{
