@@ -126,7 +126,7 @@ func (k *Keys) planMoves(rows []misplacedDoc) model.Plan {
 
 // planMove stores the right key in a document whose key and By are still as the check read them:
 //
-//	{_id: "a", day: "d#999", user: "u"}  {$set: {day: "d#003"}}
+//	{_id: "a", day: "d#999", user: "u"}  {$set: {day: "d#000"}}
 //
 // An _id never changes, so a By of _id isn't compared again.
 func (k *Keys) planMove(d misplacedDoc) model.Write {

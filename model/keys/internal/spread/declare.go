@@ -6,11 +6,11 @@
 //
 // Events of a day under the key field "day", with Parts 4, By "_id" and Order {at: -1}:
 //
-//	{_id: "e1", day: "2014-03-28#003", at: 1}
-//	{_id: "e2", day: "2014-03-28#000", at: 2}
+//	{_id: "e1", day: "2014-03-28#000", at: 1}
+//	{_id: "e2", day: "2014-03-28#001", at: 2}
 //
 // The value is "2014-03-28". The part is the hash of the field By modulo Parts: see [Keys.Key]. A number always has
-// three digits. A document under Parts 4 and one under Parts 8 may be in part 3, and have the same key then.
+// three digits. Both documents have the same keys with Parts 8, because both hashes modulo 8 are below 4.
 //
 // # How a document gets its key
 //

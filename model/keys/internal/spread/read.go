@@ -10,8 +10,8 @@ import (
 
 // Point fills in the query of the documents that have a value and a value of By:
 //
-//	{day: "2014-03-28#003", _id: "e1"}
-//	{day: {$in: ["2014-03-28#003", "2014-03-28#001"]}, _id: "e1"} // with Was
+//	{day: "2014-03-28#000", _id: "e1"}
+//	{day: {$in: ["2014-03-28#000", "2014-03-28"]}, _id: "e1"} // if Was contains 0
 //
 // keys.Spread.Point passes a new query. Errors are in the query's Err, which its run returns.
 func (k *Keys) Point(q *model.Query, value string, by any) {
