@@ -52,6 +52,7 @@ var finishedCores = []string{
 	"internal/tenancy",
 	"internal/testserver",
 	"internal/verify",
+	"model/keys/internal/composite",
 	"model/keys/internal/spread",
 	"model/keys/internal/stored",
 	"mongotest/internal/engine/args",
