@@ -53,6 +53,7 @@ var finishedCores = []string{
 	"internal/testserver",
 	"internal/verify",
 	"model/keys/internal/composite",
+	"model/keys/internal/sequence",
 	"model/keys/internal/spread",
 	"model/keys/internal/stored",
 	"mongotest/internal/engine/args",

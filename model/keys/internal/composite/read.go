@@ -26,7 +26,7 @@ func boundAbove(parts string) string {
 	if parts == "" {
 		return ""
 	}
-	return strings.TrimSuffix(parts, otherEnd) + ";" // ends are textEnd and otherEnd, and ";" comes after ":"
+	return strings.TrimSuffix(parts, otherEnd) + ";"
 }
 
 // matchBetween matches keys from ≤ key < to. "" is no bound. Without bounds the filter is empty.

@@ -53,7 +53,7 @@ func (c *Key) computeKey(doc bson.Raw) (string, error) {
 }
 
 // EncodeUnderKey encodes a caller's document, and puts its key in place of its _id. It returns the document and the
-// key.
+// key. keys.Composite.Key, PlanMove and the job call it.
 func (c *Key) EncodeUnderKey(doc any) (bson.Raw, string, error) {
 	raw, err := stored.Document(c.Docs, doc)
 	if err != nil {
