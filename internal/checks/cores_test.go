@@ -56,6 +56,7 @@ var finishedCores = []string{
 	"model/keys/internal/sequence",
 	"model/keys/internal/spread",
 	"model/keys/internal/stored",
+	"model/schema/internal/expiry",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",
