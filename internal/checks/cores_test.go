@@ -57,6 +57,7 @@ var finishedCores = []string{
 	"model/keys/internal/spread",
 	"model/keys/internal/stored",
 	"model/schema/internal/expiry",
+	"model/schema/internal/versions",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",
