@@ -23,13 +23,13 @@ var aggregateRules = []rule{
 	{
 		"a depth of $graphLookup is an int",
 		"MongoDB's depthField is a long ($graphLookup).",
-		func(x difference) bool { return x.Uses("$graphLookup") && x.sameAfter(widened) },
+		func(x difference) bool { return x.Uses("$graphLookup") && x.sameAfter(widenInts) },
 	},
 	{
 		"a restriction of $graphLookup is computed for what isn't reached",
 		"MongoDB's manual says only that restrictSearchWithMatch is a condition of the search ($graphLookup).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$graphLookup") && x.Uses("$expr") && x.restricts()
+			return x.kind == outcome.OnlyServer && x.Uses("$graphLookup") && x.Uses("$expr") && x.failsRestricting()
 		},
 	},
 	{
@@ -62,7 +62,7 @@ var aggregateRules = []rule{
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && x.Uses("$set", "$addFields", "$project") && x.server.FailsComputing() &&
-				(hasEmptyArray(x.engine.Reply) || x.HasValue(tree.IsEmptyArray) && x.constant() ||
+				(hasEmptyArray(x.engine.Reply) || x.HasValue(tree.IsEmptyArray) && x.failsOnConstant() ||
 					slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
 	},
@@ -136,25 +136,25 @@ var aggregateRules = []rule{
 		"an expression in $facet whose value isn't needed isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$facet")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$facet")
 		},
 	},
 	{
 		"$lookup by fields with variables doesn't join what is missing in both",
 		"MongoDB takes a missing field for null on both sides ($lookup, localField and foreignField).",
 		func(x difference) bool {
-			return x.Uses("localField") && x.Uses("let") && x.within(sortFields, "$lookup")
+			return x.Uses("localField") && x.Uses("let") && x.sameOutside(sortFields, "$lookup")
 		},
 	},
 	{
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) && !x.engine.Fails() && !x.server.Fails() &&
-				x.apart(sortFields, x.less("$set", "$addFields"),
-					x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"),
-					x.MapCommand(unsetWhole)).emptied() ||
-				constantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer && x.failsLike(x.less("$unset", "$project")) ||
+			return hasConstantAfterRemoval(x.Case) && !x.engine.Fails() && !x.server.Fails() &&
+				x.dropDependent(sortFields, x.removeOperators("$set", "$addFields"),
+					x.removeOperators("$unset", "$project"), x.removeOperators("$set", "$addFields", "$unset", "$project"),
+					x.MapCommand(unsetWhole)).sameButEmptied() ||
+				hasConstantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer && x.failsLike(x.removeOperators("$unset", "$project")) ||
 				x.kind == outcome.OnlyServer && x.server.Code == 31249 && x.Uses("$project", "$unset")
 		},
 	},
@@ -206,194 +206,14 @@ var aggregateRules = []rule{
 		"an error inside $lookup is lost",
 		"An aggregation fails when one of its expressions does ($lookup).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$lookup")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$lookup")
 		},
 	},
 	{
 		"$first and $last of $group are computed for one document, $firstN and $lastN for n",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") && x.because("$first", "$last", "$firstN", "$lastN")
+			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") && x.failsBecauseOf("$first", "$last", "$firstN", "$lastN")
 		},
 	},
-}
-
-// joinAll makes $lookup join every document.
-func joinAll(v any) any {
-	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
-		return without(without(doc, "localField"), "foreignField")
-	}
-	return v
-}
-
-// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of
-// nothing.
-func (x difference) emptied() bool {
-	engine, server := outcome.MapOutcome(x.engine, sortFields), outcome.MapOutcome(x.server, sortFields)
-	if len(engine.State) != len(server.State) {
-		return false
-	}
-	for i := range engine.State {
-		if !equalButEmpty(engine.State[i], server.State[i]) {
-			return false
-		}
-	}
-	return equalButEmpty(engine.Reply, server.Reply)
-}
-
-func equalButEmpty(engine, server any) bool {
-	switch e := engine.(type) {
-	case bson.D:
-		s, ok := server.(bson.D)
-		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.HasField(e, f.Key) && isHollow(f.Value) })
-		return ok && len(e) == len(s) &&
-			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.HasField(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
-	case bson.A:
-		s, ok := server.(bson.A)
-		for i := 0; ok && i < len(e) && i < len(s); i++ {
-			ok = equalButEmpty(e[i], s[i])
-		}
-		return ok && len(e) == len(s)
-	}
-	return isHollow(server) || string(tree.Encode(engine)) == string(tree.Encode(server))
-}
-
-// constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
-func constantAfterRemoval(c cases.Case) bool {
-	found := false
-	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, func(v any) {
-		pipeline, _ := v.(bson.A)
-		removed := false
-		for _, stage := range pipeline {
-			stage, ok := stage.(bson.D)
-			if !ok || len(stage) != 1 {
-				continue
-			}
-			switch stage[0].Key {
-			case "$unset", "$project":
-				removed = true
-			case "$set", "$addFields":
-				found = found || removed
-			}
-		}
-	})
-	return found
-}
-
-// dropZeroCounts removes the documents that begin with a count of zero, which no stored document does.
-func dropZeroCounts(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		doc, ok := v.(bson.D)
-		return ok && len(doc) > 0 && doc[0].Value == int32(0) && (len(doc) == 1 || doc[0].Key == "n" || doc[0].Key == "count")
-	})
-}
-
-func hasEmptyArray(v any) (found bool) {
-	tree.Map(v, func(v any) any {
-		a, ok := v.(bson.A)
-		found = found || ok && len(a) == 0
-		return v
-	})
-	return found
-}
-
-func dropEmptyDocuments(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		return isEmptyDocument(v)
-	})
-}
-
-func isEmptyDocument(v any) bool {
-	doc, ok := v.(bson.D)
-	return ok && len(doc) == 0
-}
-
-// isHollow reports whether a value is a document that is empty, or has others that are.
-func isHollow(v any) bool {
-	doc, ok := v.(bson.D)
-	return ok && !slices.ContainsFunc(doc, func(e bson.E) bool { return !isHollow(e.Value) })
-}
-
-// dropArrays makes all arrays below documents equal.
-func dropArrays(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	for i, e := range doc {
-		if _, isArray := e.Value.(bson.A); isArray && e.Key != "batch" && e.Key != "firstBatch" {
-			doc[i].Value = nil
-		}
-	}
-	return doc
-}
-
-// widened makes a long of an int.
-func widened(v any) any {
-	if n, ok := v.(int32); ok {
-		return int64(n)
-	}
-	return v
-}
-
-// lacksID reports whether a document came without an _id, or was given one when it was stored.
-func lacksID(o outcome.Outcome) bool {
-	for _, v := range outcome.FirstBatch(o.Reply) {
-		if doc, ok := v.(bson.D); ok && !tree.HasField(doc, "_id") {
-			return true
-		}
-	}
-	return slices.ContainsFunc(o.State, func(doc bson.D) bool { return tree.Lookup(doc, "_id") == outcome.SomeID })
-}
-
-func dropNullID(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "_id" && e.Value == nil })
-}
-
-func dropNullElements(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool { return v == nil })
-}
-
-func dropNullFields(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
-}
-
-// countsCount reports whether what is counted is a count of $unionWith.
-func countsCount(c cases.Case) bool {
-	stages, _ := c.Get("pipeline").(bson.A)
-	for i, s := range stages {
-		union, _ := tree.Lookup(s, "$unionWith").(bson.D)
-		if union != nil && i < len(stages)-1 && tree.Lookup(stages[i+1], "$count") != nil &&
-			(cases.Case{Command: union}).Uses("$count") {
-			return true
-		}
-	}
-	return false
-}
-
-// countedNothing reports whether a document that was stored is a count of zero.
-func countedNothing(o outcome.Outcome) bool {
-	return slices.ContainsFunc(o.State, func(doc bson.D) bool {
-		return tree.Lookup(doc, "_id") == outcome.SomeID && (tree.Lookup(doc, "n") == int32(0) || tree.Lookup(doc, "count") == int32(0))
-	})
 }

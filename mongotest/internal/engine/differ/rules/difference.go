@@ -1,8 +1,13 @@
 package rules
 
 import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
+	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
 // difference is a case with its two outcomes.
@@ -13,18 +18,18 @@ type difference struct {
 	run            func(cases.Case) outcome.Outcome // what the engine does with another case
 }
 
+// with is the same difference of another case.
+func (x difference) withCase(c cases.Case) difference {
+	x.Case = c
+	return x
+}
+
 // sameAfter reports whether the outcomes are equal once both have gone through f.
 func (x difference) sameAfter(f func(any) any) bool {
 	engine, server := outcome.MapOutcome(x.engine, f), outcome.MapOutcome(x.server, f)
 	outcome.SortReply(x.Case, engine.Reply)
 	outcome.SortReply(x.Case, server.Reply)
 	return outcome.Compare(engine, server) == outcome.Same
-}
-
-// with is the same difference of another case.
-func (x difference) with(c cases.Case) difference {
-	x.Case = c
-	return x
 }
 
 // sameStored reports whether different documents are stored that are equal once they have gone through f.
@@ -41,4 +46,36 @@ func (x difference) onlyEngine() bool {
 // onlyServer reports whether only the server fails, but for an upsert that finds its document there afterwards.
 func (x difference) onlyServer() bool {
 	return x.kind == outcome.OnlyServer || x.kind == outcome.Codes && x.engine.Code == 11000
+}
+
+// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of
+// nothing.
+func (x difference) sameButEmptied() bool {
+	engine, server := outcome.MapOutcome(x.engine, sortFields), outcome.MapOutcome(x.server, sortFields)
+	if len(engine.State) != len(server.State) {
+		return false
+	}
+	for i := range engine.State {
+		if !equalButEmpty(engine.State[i], server.State[i]) {
+			return false
+		}
+	}
+	return equalButEmpty(engine.Reply, server.Reply)
+}
+
+func equalButEmpty(engine, server any) bool {
+	switch e := engine.(type) {
+	case bson.D:
+		s, ok := server.(bson.D)
+		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.HasField(e, f.Key) && isHollow(f.Value) })
+		return ok && len(e) == len(s) &&
+			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.HasField(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
+	case bson.A:
+		s, ok := server.(bson.A)
+		for i := 0; ok && i < len(e) && i < len(s); i++ {
+			ok = equalButEmpty(e[i], s[i])
+		}
+		return ok && len(e) == len(s)
+	}
+	return isHollow(server) || string(tree.Encode(engine)) == string(tree.Encode(server))
 }

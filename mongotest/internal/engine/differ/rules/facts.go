@@ -9,9 +9,99 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
+
+// mentions reports whether a string in v begins with the prefix.
+func mentions(v any, prefix string) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		s, ok := v.(string)
+		found = found || ok && strings.HasPrefix(s, prefix)
+	})
+	return found
+}
+
+// mentionsField reports whether an expression has a field or variable in it.
+func mentionsField(v any) bool {
+	return mentions(tree.Map(v, func(v any) any {
+		if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$literal" {
+			return nil
+		}
+		return v
+	}), "$")
+}
+
+// operand is the operand of an operator that takes one, in an array or not.
+func unwrapOperand(v any) any {
+	if list, ok := v.(bson.A); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+// hasConstant reports whether a value is a document without any field of the input, or has one inside.
+func hasConstant(v any) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		_, ok := v.(bson.D)
+		found = found || ok && !mentions(v, "$")
+	})
+	return found
+}
+
+// hasConstantOperator reports whether a value is, or has inside, an operator without any field of the input.
+func hasConstantOperator(v any) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		doc, ok := v.(bson.D)
+		found = found ||
+			ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentionsField(doc)
+	})
+	return found
+}
+
+// laterOperand reports whether one of the operators has an operand after its first of which the fact holds.
+func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		list, _ := v.(bson.A)
+		for i := 1; slices.Contains(operators, key) && i < len(list); i++ {
+			found = found || is(list[i])
+		}
+	})
+	return found
+}
+
+// hasUnused reports whether a $let has a variable that its "in" doesn't use.
+func hasUnused(command bson.D) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		vars, _ := tree.Lookup(v, "vars").(bson.D)
+		for _, e := range vars {
+			found = found || key == "$let" && !usesVariable(tree.Lookup(v, "in"), e.Key)
+		}
+	})
+	return found
+}
+
+// usesVariable reports whether an expression uses a variable, and not one of the same name of a $let inside.
+func usesVariable(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == "$$"+name || strings.HasPrefix(v, "$$"+name+".")
+	case bson.A:
+		return slices.ContainsFunc(v, func(v any) bool { return usesVariable(v, name) })
+	case bson.D:
+		if vars, ok := tree.Lookup(v, "vars").(bson.D); ok && tree.HasField(vars, name) {
+			return usesVariable(vars, name)
+		}
+		return slices.ContainsFunc(v, func(e bson.E) bool { return usesVariable(e.Value, name) })
+	}
+	return false
+}
 
 // hasPath reports whether a path of the update has the text in it.
 func (x difference) hasPath(text string) bool {
@@ -20,60 +110,12 @@ func (x difference) hasPath(text string) bool {
 	return found
 }
 
-func twiceID(doc bson.D) bool {
-	n := 0
-	for _, e := range doc {
-		if e.Key == "_id" {
-			n++
-		}
-	}
-	return n > 1
-}
-
-func plainZeros(v any) any {
-	if doc, ok := v.(bson.D); ok {
-		return without(doc, "nModified")
-	}
-	if f, ok := v.(float64); ok && f == 0 {
-		return 0.0
-	}
-	return v
-}
-
-// equalDecimals reports whether two decimals of the documents are equal but written in different ways, a
-// double is equal to a decimal, or there are NaNs of both types.
-func (x difference) equalDecimals() bool {
-	written := map[bson.Decimal128]any{}
+// hasPathEnd reports whether a path of the update ends with the text.
+func (x difference) hasPathEnd(text string) bool {
 	found := false
-	tree.WalkValues(bson.A{x.Docs, x.Command}, func(v any) {
-		plain, ok := plainDecimals(v).(bson.Decimal128)
-		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
-			plain, ok = tree.ParseDecimal("NaN"), true
-		} else if isFloat && !math.IsInf(f, 0) {
-			n, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'g', -1, 64))
-			plain, ok = plainDecimals(n).(bson.Decimal128)
-			ok = ok && err == nil
-		}
-		if !ok {
-			return
-		}
-		before, seen := written[plain]
-		found = found || seen && !bytes.Equal(tree.Encode(before), tree.Encode(v))
-		written[plain] = v
-	})
+	tree.Walk(x.Change(), func(key string, _ any) { found = found || strings.HasSuffix(key, text) })
 	return found
 }
-
-func isExtreme(v any) bool {
-	switch v.(type) {
-	case bson.MinKey, bson.MaxKey:
-		return true
-	}
-	return false
-}
-
-// isDottedIndex reports whether a value is the path below another field that $unwind stores an index at.
-func isDottedIndex(v any) bool { return v == "d.i" }
 
 // hasIndex reports whether a path of a filter has a place in an array in it.
 func hasIndex(filter any) bool {
@@ -91,8 +133,14 @@ func (x difference) addsNothing() bool {
 	return found
 }
 
+// pullsAll reports whether a $pull is by an empty document.
+func pullsAll(update any) bool {
+	fields, _ := tree.Lookup(update, "$pull").(bson.D)
+	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
+}
+
 // before1970 reports whether a date of the case is.
-func (x difference) before1970() bool {
+func (x difference) hasDateBefore1970() bool {
 	return x.HasValue(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
 }
 
@@ -118,8 +166,25 @@ func hasElemMatchIn(filter any) bool {
 	return found
 }
 
+// repeatedIn reports whether an $in holds one value several times, and no other.
+func hasRepeatedIn(command bson.D) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		list, _ := v.(bson.A)
+		if key != "$in" || len(list) < 2 {
+			return
+		}
+		same := true
+		for _, x := range list {
+			same = same && bsonval.Compare(x, list[0]) == 0
+		}
+		found = found || same
+	})
+	return found
+}
+
 // dottedArrayFilter reports whether an array filter is on a field of the elements.
-func dottedArrayFilter(lists ...any) bool {
+func hasDottedArrayFilter(lists ...any) bool {
 	found := false
 	for _, v := range lists {
 		filters, _ := v.(bson.A)
@@ -130,9 +195,50 @@ func dottedArrayFilter(lists ...any) bool {
 	return found
 }
 
-// encodesAlike reports whether two documents are equal once both have gone through f.
-func encodesAlike(f func(any) any, x, y bson.D) bool {
-	return bytes.Equal(tree.Encode(tree.Map(x, f)), tree.Encode(tree.Map(y, f)))
+// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of
+// operands.
+func comparesExtreme(filter any) bool {
+	found := false
+	tree.Walk(filter, func(key string, v any) {
+		list, _ := v.(bson.A)
+		found = found || strings.HasPrefix(key, "$") && (isExtreme(v) || slices.ContainsFunc(list, isExtreme))
+	})
+	return found
+}
+
+// asksMissing reports whether a filter has null for a field below another.
+func asksForMissing(filter any) bool {
+	found := false
+	tree.Walk(filter, func(key string, v any) {
+		null := v == nil
+		tree.WalkValues(v, func(v any) { null = null || v == nil })
+		found = found || strings.Contains(key, ".") && null
+	})
+	return found
+}
+
+// equalDecimals reports whether two decimals of the documents are equal but written in different ways, a
+// double is equal to a decimal, or there are NaNs of both types.
+func (x difference) hasEqualDecimals() bool {
+	written := map[bson.Decimal128]any{}
+	found := false
+	tree.WalkValues(bson.A{x.Docs, x.Command}, func(v any) {
+		plain, ok := simplifyDecimals(v).(bson.Decimal128)
+		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
+			plain, ok = tree.ParseDecimal("NaN"), true
+		} else if isFloat && !math.IsInf(f, 0) {
+			n, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'g', -1, 64))
+			plain, ok = simplifyDecimals(n).(bson.Decimal128)
+			ok = ok && err == nil
+		}
+		if !ok {
+			return
+		}
+		before, seen := written[plain]
+		found = found || seen && !bytes.Equal(tree.Encode(before), tree.Encode(v))
+		written[plain] = v
+	})
+	return found
 }
 
 // picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another

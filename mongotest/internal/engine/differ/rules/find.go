@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -16,7 +15,7 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.server.FailsComputing() && (x.reached() == 0 || len(x.Docs) == 0 && x.Uses("$unionWith", "$facet")) && (x.constantIn(x.Command) || x.server.Code == 40228 && constantRoot(x.Command))
+			return x.kind == outcome.OnlyServer && x.server.FailsComputing() && (x.countReached() == 0 || len(x.Docs) == 0 && x.Uses("$unionWith", "$facet")) && (x.failsOnConstantIn(x.Command) || x.server.Code == 40228 && hasConstantRoot(x.Command))
 		},
 	},
 	{
@@ -30,29 +29,29 @@ var findRules = []rule{
 		"$dateTrunc is off",
 		"MongoDB truncates to the start of the unit in the time zone, before 1970 too ($dateTrunc).",
 		func(x difference) bool {
-			return x.within(sortFields, "$dateTrunc")
+			return x.sameOutside(sortFields, "$dateTrunc")
 		},
 	},
 	{
 		"$ifNull, $switch and $convert compute what they don't need",
 		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
 		func(x difference) bool {
-			return x.eager("$ifNull", "$switch", "$cond", "$convert")
+			return x.computesEagerly("$ifNull", "$switch", "$cond", "$convert")
 		},
 	},
 	{
 		"a variable of $let that nobody needs isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$let") && (hasUnused(x.Command) && x.because("$let") || x.sameFor(inlined))
+			return x.engine.FailsComputing() && x.Uses("$let") && (hasUnused(x.Command) && x.failsBecauseOf("$let") || x.sameFor(inlineVariables))
 		},
 	},
 	{
 		"$let of a constant isn't computed",
 		"MongoDB evaluates the expression \"in\" ($let).",
 		func(x difference) bool {
-			return x.Uses("$let") && !x.server.Fails() && (keyWithDollar(x.server) && !keyWithDollar(x.engine) || x.sameFor(letLiteral)) ||
-				x.Uses("$let") && x.kind == outcome.OnlyServer && (strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(letLiteral))
+			return x.Uses("$let") && !x.server.Fails() && (hasKeyWithDollar(x.server) && !hasKeyWithDollar(x.engine) || x.sameFor(quoteLet)) ||
+				x.Uses("$let") && x.kind == outcome.OnlyServer && (strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(quoteLet))
 		},
 	},
 	{
@@ -69,7 +68,7 @@ var findRules = []rule{
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
 			found, fails := comparesExtreme(x.Filter()) || comparesExtreme(x.Get("pipeline")), x.kind == outcome.OnlyEngine || x.kind == outcome.OnlyServer
-			return (x.chosen() || found && fails && (x.another() || x.server.Code == 11000) || x.sameFor(missingIsLeast) || found && x.sameFor(exists)) && x.HasValue(isExtreme) &&
+			return (x.differsInChoice() || found && fails && (x.failsOnAnother() || x.server.Code == 11000) || x.sameFor(replaceMissing) || found && x.sameFor(requireExists)) && x.HasValue(isExtreme) &&
 				x.Uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -96,16 +95,16 @@ var findRules = []rule{
 	{
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
-		func(x difference) bool { return x.within(sortFields, "$avg") },
+		func(x difference) bool { return x.sameOutside(sortFields, "$avg") },
 	},
 	{
 		"an empty array sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			if x.picksOneBy(tree.IsEmptyArray) {
-				return x.chosen() || x.another()
+				return x.differsInChoice() || x.failsOnAnother()
 			}
-			return x.chosen() && (x.kind == outcome.Replies || x.kind == outcome.States) && x.HasValue(tree.IsEmptyArray) && (x.Get("sort") != nil ||
+			return x.differsInChoice() && (x.kind == outcome.Replies || x.kind == outcome.States) && x.HasValue(tree.IsEmptyArray) && (x.Get("sort") != nil ||
 				x.Uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray")) &&
 				(x.Verb() != "find" || x.Get("limit") != nil || x.sameAfter(sortElements))
 		},
@@ -138,8 +137,8 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
 		func(x difference) bool {
 			filter, _ := x.Filter().(bson.D)
-			return x.engine.FailsComputing() && x.because("$expr") && (len(filter) > 1 || x.Uses("$and", "$or", "$nor")) ||
-				x.kind == outcome.OnlyServer && x.Uses("$expr") && (x.failsFor(exprAlone) || x.with(x.MapCommand(exprAlone)).eager("$ifNull", "$switch", "$cond", "$convert"))
+			return x.engine.FailsComputing() && x.failsBecauseOf("$expr") && (len(filter) > 1 || x.Uses("$and", "$or", "$nor")) ||
+				x.kind == outcome.OnlyServer && x.Uses("$expr") && (x.failsFor(isolateExpr) || x.withCase(x.MapCommand(isolateExpr)).computesEagerly("$ifNull", "$switch", "$cond", "$convert"))
 		},
 	},
 	{
@@ -153,8 +152,8 @@ var findRules = []rule{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
-			x.engine.Reply, x.server.Reply = without(x.engine.Reply, "lastErrorObject"), without(x.server.Reply, "lastErrorObject")
-			return x.HasValue(isZoneFormat) && (x.within(sortFields, "$dateToString") || x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
+			x.engine.Reply, x.server.Reply = dropField(x.engine.Reply, "lastErrorObject"), dropField(x.server.Reply, "lastErrorObject")
+			return x.HasValue(isZoneFormat) && (x.sameOutside(sortFields, "$dateToString") || x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -162,14 +161,14 @@ var findRules = []rule{
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
 			over := x.kind == outcome.OnlyServer && (strings.HasSuffix(x.server.Text, " overflowed") || x.server.Text == "interval out of range")
-			return x.Uses("$dateAdd", "$dateSubtract") && (over || x.HasValue(isTenDigits) && x.within(sortFields, "$dateAdd", "$dateSubtract"))
+			return x.Uses("$dateAdd", "$dateSubtract") && (over || x.HasValue(isTenDigits) && x.sameOutside(sortFields, "$dateAdd", "$dateSubtract"))
 		},
 	},
 	{
 		"a projection is computed for documents beyond the limit",
 		"MongoDB's find projects what it returns (find, \"projection\").",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Get("limit") != nil && x.Get("projection") != nil && x.failsLike(x.unlimited())
+			return x.kind == outcome.OnlyServer && x.Get("limit") != nil && x.Get("projection") != nil && x.failsLike(x.dropLimits())
 		},
 	},
 	{
@@ -177,7 +176,7 @@ var findRules = []rule{
 		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
 		func(x difference) bool {
 			return x.HasValue(isAnchored) &&
-				(x.within(sortFields, "$regexFindAll") || x.Uses("$group") && x.within(func(v any) any { return dropNullElements(dropNullFields(v)) }, "$regexFindAll"))
+				(x.sameOutside(sortFields, "$regexFindAll") || x.Uses("$group") && x.sameOutside(func(v any) any { return dropNullElements(dropNullFields(v)) }, "$regexFindAll"))
 		},
 	},
 	{
@@ -185,7 +184,7 @@ var findRules = []rule{
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
 			refused := x.kind == outcome.OnlyEngine && strings.Contains(x.engine.Text, "only supports int and long") // by $bitNot and its kin
-			return refused && x.Uses("$mod") || x.Uses("$mod") && x.sameAfter(func(v any) any { return sortFields(plainDecimals(plainZeros(asDoubles(v)))) }) || x.within(sortFields, "$mod")
+			return refused && x.Uses("$mod") || x.Uses("$mod") && x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(simplifyZeros(convertToDoubles(v)))) }) || x.sameOutside(sortFields, "$mod")
 		},
 	},
 	{
@@ -199,7 +198,7 @@ var findRules = []rule{
 		"$round of a large double loses digits",
 		"MongoDB returns an integral double as it is ($round).",
 		func(x difference) bool {
-			return x.HasValue(isLarge) && x.within(sortFields, "$round", "$trunc")
+			return x.HasValue(isLarge) && x.sameOutside(sortFields, "$round", "$trunc")
 		},
 	},
 	{
@@ -229,26 +228,26 @@ var findRules = []rule{
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
-			return x.Uses("$dateToString") && x.Uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) || x.sameFor(zones) ||
+			return x.Uses("$dateToString") && x.Uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) || x.sameFor(appendZ) ||
 				x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
 		"-0 and 0 are mixed up in sums",
 		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
-		func(x difference) bool { return x.Uses("$sum", "$add", "$avg") && x.sameAfter(plainZeros) },
+		func(x difference) bool { return x.Uses("$sum", "$add", "$avg") && x.sameAfter(simplifyZeros) },
 	},
 	{
 		"$setField computes what null makes needless, and takes no missing document",
 		"MongoDB returns null for an input that is null or missing ($setField).",
-		func(x difference) bool { return x.eager("$setField") },
+		func(x difference) bool { return x.computesEagerly("$setField") },
 	},
 	{
 		"a timestamp becomes a date",
 		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date") ||
-				x.Uses("onError") && x.sameFor(datesOfTimestamps)
+				x.Uses("onError") && x.sameFor(convertTimestamps)
 		},
 	},
 	{
@@ -261,13 +260,13 @@ var findRules = []rule{
 	{
 		"$subtract of a fraction from a date rounds it",
 		"MongoDB subtracts whole milliseconds ($subtract).",
-		func(x difference) bool { return x.within(sortFields, "$subtract") },
+		func(x difference) bool { return x.sameOutside(sortFields, "$subtract") },
 	},
 	{
 		"a double becomes a string with six digits",
 		"MongoDB writes up to 16 digits ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
-			return x.Uses("$toLower", "$toUpper") && x.sameAfter(func(v any) any { return sortFields(sixDigits(v)) })
+			return x.Uses("$toLower", "$toUpper") && x.sameAfter(func(v any) any { return sortFields(roundTexts(v)) })
 		},
 	},
 	{
@@ -278,98 +277,4 @@ var findRules = []rule{
 				(x.HasValue(isTenDigits) || x.Uses("$toDouble") || x.server.HasValue(hasExponent)) && x.sameAfter(dropNumerals)
 		},
 	},
-}
-
-// reached is the number of documents that the engine's answer tells of.
-func (x difference) reached() int {
-	n := len(outcome.FirstBatch(x.engine.Reply))
-	for _, e := range x.engine.Reply {
-		switch v := e.Value.(type) {
-		case int32:
-			n += int(v)
-		case bson.A:
-			n += len(v)
-		case bson.D:
-			count, _ := tree.Lookup(v, "n").(int32)
-			n += int(count)
-		}
-	}
-	return n
-}
-
-func isAnchored(v any) bool {
-	switch v := v.(type) {
-	case string:
-		return strings.HasPrefix(v, "^")
-	case bson.Regex:
-		return strings.HasPrefix(v.Pattern, "^")
-	}
-	return false
-}
-
-func isLarge(v any) bool {
-	if n, ok := v.(int64); ok {
-		return n >= 1<<53
-	}
-	f, ok := v.(float64)
-	return ok && math.Abs(f) >= 1<<53
-}
-
-func asDoubles(v any) any {
-	switch n := v.(type) {
-	case int32:
-		return float64(n)
-	case int64:
-		return float64(n)
-	}
-	return v
-}
-
-func dropZ(v any) any {
-	if s, ok := v.(string); ok {
-		return strings.TrimRight(s, "Zz") // $toLower may follow
-	}
-	return v
-}
-
-func hasExponent(v any) bool {
-	s, _ := v.(string)
-	return strings.Contains(strings.ToLower(s), "e+")
-}
-
-func isTenDigits(v any) bool {
-	f, ok := v.(float64)
-	return ok && math.Abs(f) >= 1e10 && !math.IsInf(f, 0)
-}
-
-func isZoneFormat(v any) bool {
-	s, ok := v.(string)
-	return ok && strings.Contains(s, "%Z")
-}
-
-// dropNumerals makes null of texts that are written numbers, or parts of some.
-func dropNumerals(v any) any {
-	if s, ok := v.(string); ok {
-		if strings.Trim(s, "0123456789.eE+-") == "" {
-			return nil
-		}
-	}
-	return v
-}
-
-func dropNumbers(v any) any {
-	switch v.(type) {
-	case int32, int64, float64, bson.Decimal128:
-		return nil
-	}
-	return v
-}
-
-// keyWithDollar reports whether an expression stands where its value should.
-func keyWithDollar(o outcome.Outcome) bool {
-	found := false
-	for _, doc := range append([]bson.D{o.Reply}, o.State...) {
-		tree.Walk(doc, func(key string, _ any) { found = found || strings.HasPrefix(key, "$") })
-	}
-	return found
 }

@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"slices"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
@@ -33,7 +30,7 @@ var mixedRules = []rule{
 		"what $graphLookup starts with isn't computed for an empty collection",
 		"An aggregation fails when one of its expressions does ($graphLookup).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$graphLookup")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$graphLookup")
 		},
 	},
 	{
@@ -42,10 +39,10 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.kind == outcome.Replies && x.Uses("$sort") && hasEmptyArray(x.engine.Reply) &&
 				(x.sameAfter(sortElements) ||
-					x.Uses(rounded...) && x.sameAfter(func(v any) any { return sortElements(fewerDigits(v)) })) ||
+					x.Uses(roundedOperators...) && x.sameAfter(func(v any) any { return sortElements(roundDigits(v)) })) ||
 				x.kind == outcome.OnlyServer && x.Uses("$sort") &&
-					hasEmptyArray(x.run(x.before("$skip", "$limit")).Reply) &&
-					x.failsLike(x.less("$skip", "$limit"))
+					hasEmptyArray(x.run(x.cutBefore("$skip", "$limit")).Reply) &&
+					x.failsLike(x.removeOperators("$skip", "$limit"))
 		},
 	},
 	{
@@ -66,7 +63,7 @@ var mixedRules = []rule{
 		"what is below the top of a group isn't computed",
 		"MongoDB's manual doesn't say whether it is ($top, $bottom).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$top", "$topN", "$bottom", "$bottomN")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$top", "$topN", "$bottom", "$bottomN")
 		},
 	},
 	{
@@ -74,7 +71,7 @@ var mixedRules = []rule{
 		"MongoDB gives the found documents in no order ($graphLookup, \"Considerations\").",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$graphLookup") &&
-				x.sameAfter(func(v any) any { return sortElements(widened(v)) })
+				x.sameAfter(func(v any) any { return sortElements(widenInts(v)) })
 		},
 	},
 	{
@@ -83,33 +80,33 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.Uses("$dateAdd", "$dateSubtract") && x.Uses("timezone") &&
 				x.HasValue(func(v any) bool { return v == "year" || v == "quarter" || v == "month" }) &&
-				x.within(sortFields, "$dateAdd", "$dateSubtract")
+				x.sameOutside(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
 		func(x difference) bool {
-			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) && x.chosen()
+			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) && x.differsInChoice()
 		},
 	},
 	{
 		"$sortByCount computes a constant for an empty collection",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$sortByCount") && x.constant()
+			return x.kind == outcome.OnlyServer && x.Uses("$sortByCount") && x.failsOnConstant()
 		},
 	},
 	{
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
-		func(x difference) bool { return x.engine.FailsComputing() && x.because("$facet") },
+		func(x difference) bool { return x.engine.FailsComputing() && x.failsBecauseOf("$facet") },
 	},
 	{
 		"what $limit leaves out is computed",
 		"MongoDB's manual says that $limit is moved before stages that keep every document (Aggregation Pipeline Optimization).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$limit") && x.failsLike(x.less("$limit"))
+			return x.kind == outcome.OnlyServer && x.Uses("$limit") && x.failsLike(x.removeOperators("$limit"))
 		},
 	},
 	{
@@ -144,7 +141,7 @@ var mixedRules = []rule{
 		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
 		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
-			return x.eager("$dateDiff", "$dateAdd", "$dateSubtract") ||
+			return x.computesEagerly("$dateDiff", "$dateAdd", "$dateSubtract") ||
 				x.kind == outcome.OnlyServer && strings.HasPrefix(x.server.Text, "Invalid $date") &&
 					strings.Contains(x.server.Text, "for 'amount' parameter")
 		},
@@ -161,7 +158,7 @@ var mixedRules = []rule{
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
 			return x.Uses("$dateAdd", "$dateSubtract") && x.HasValue(func(v any) bool { return v == "millisecond" }) &&
-				x.within(sortFields, "$dateAdd", "$dateSubtract")
+				x.sameOutside(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
@@ -169,7 +166,7 @@ var mixedRules = []rule{
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
-				(x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
+				(x.differsInChoice() || x.sameOutside(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
 				x.Uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
 		},
 	},
@@ -193,7 +190,7 @@ var mixedRules = []rule{
 		"a depth of $graphLookup is an int, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.Uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widened(v)) })
+			return x.Uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widenInts(v)) })
 		},
 	},
 	{
@@ -201,21 +198,21 @@ var mixedRules = []rule{
 		"See there.",
 		func(x difference) bool {
 			return x.Uses("$project", "$addFields", "$set") && x.server.HasValue(isLongDecimal) &&
-				x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
+				x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(v)) })
 		},
 	},
 	{
 		"powers and their kin are off in the last digit, and constants are placed last or decimals have other zeros at their end",
 		"See there.",
 		func(x difference) bool {
-			return x.Uses(rounded...) && x.sameAfter(func(v any) any {
+			return x.Uses(roundedOperators...) && x.sameAfter(func(v any) any {
 				if x.server.HasValue(isLongDecimal) {
-					v = plainDecimals(v)
+					v = simplifyDecimals(v)
 				}
 				if x.Uses("$project", "$addFields", "$set") {
 					v = sortFields(v)
 				}
-				return fewerDigits(v)
+				return roundDigits(v)
 			})
 		},
 	},
@@ -250,7 +247,7 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.IsUpdate() && x.Uses("$pull", "$pullAll", "$pop", "$rename", "$unset") &&
 				x.kind == outcome.States &&
-				x.sameAfter(func(v any) any { return plainUpdate(dropNullElements(v)) })
+				x.sameAfter(func(v any) any { return simplifyUpdate(dropNullElements(v)) })
 		},
 	},
 	{
@@ -258,7 +255,7 @@ var mixedRules = []rule{
 		"See there.",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
-				(regrouped(x.Case) && x.chosen() ||
+				(groupsAgain(x.Case) && x.differsInChoice() ||
 					x.Uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
@@ -268,7 +265,7 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.Uses("$count") && x.Uses("$unionWith") &&
 				(x.kind == outcome.OnlyServer && x.failsFor(countAnyway) || x.kind == outcome.Replies) &&
-				(x.Uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) ||
+				(x.Uses("$project", "$setWindowFields") && x.differsInChoice() || x.sameFor(countAnyway) ||
 					x.Uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
@@ -276,67 +273,7 @@ var mixedRules = []rule{
 		"$avg returns the type of what it averages, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.within(sortFields, "$avg")
+			return x.sameOutside(sortFields, "$avg")
 		},
 	},
-}
-
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules,
-	stageRules, placeRules, mixedRules)
-
-// regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
-func regrouped(c cases.Case) bool {
-	stages, _ := c.Get("pipeline").(bson.A)
-	grouped := false
-	for _, stage := range stages {
-		s := cases.Case{Command: bson.D{{Key: "stage", Value: stage}}}
-		if grouped &&
-			s.Uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet",
-				"$bucket", "$bucketAuto") {
-			return true
-		}
-		grouped = grouped || s.Uses("$group", "$sortByCount") && mentions(stage, "$")
-	}
-	return false
-}
-
-// countAnyway makes of $count what gives a document for none too.
-func countAnyway(v any) any {
-	stages, _ := v.(bson.A)
-	for i, stage := range stages {
-		if name, ok := tree.Lookup(stage, "$count").(string); ok {
-			return slices.Concat(stages[:i],
-				bson.A{
-					tree.D("$facet", tree.D("z", bson.A{})),
-					tree.D("$project", tree.D(name, tree.D("$size", "$z"))),
-				}, stages[i+1:])
-		}
-	}
-	return v
-}
-
-func isDecimal(v any) bool {
-	_, ok := v.(bson.Decimal128)
-	return ok
-}
-
-// dropCountKeys removes the groups whose key is a count of zero.
-func dropCountKeys(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		key, _ := tree.Lookup(v, "_id").(bson.D)
-		return len(key) == 1 && key[0].Value == int32(0)
-	})
-}
-
-// dropElements makes all arrays equal that hold no documents.
-func dropElements(v any) any {
-	list, ok := v.(bson.A)
-	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
-		return nil
-	}
-	return v
 }

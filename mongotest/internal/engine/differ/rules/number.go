@@ -2,15 +2,10 @@ package rules
 
 import (
 	"math"
-	"slices"
-	"strconv"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
 // numberRules are of operators that count, choose by bits, and measure.
@@ -20,7 +15,7 @@ var numberRules = []rule{
 		"MongoDB's manual doesn't say in which order values of several types come that are equal ($minN, $maxN).",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$minN", "$maxN") &&
-				(x.sameAfter(sortElements) || x.sameAfter(asFloats))
+				(x.sameAfter(sortElements) || x.sameAfter(convertToFloats))
 		},
 	},
 	{
@@ -50,16 +45,16 @@ var numberRules = []rule{
 		"powers, logarithms, sines and their kin are off in the last digit, and $degreesToRadians and $radiansToDegrees of decimals in half of them",
 		"MongoDB's manual doesn't say how they are rounded; what is computed here is the number next to the exact result.",
 		func(x difference) bool {
-			return x.Uses(rounded...) && x.HasValue(isNumber) &&
-				(x.sameAfter(fewerDigits) || x.within(fewerDigits, rounded...))
+			return x.Uses(roundedOperators...) && x.HasValue(isNumber) &&
+				(x.sameAfter(roundDigits) || x.sameOutside(roundDigits, roundedOperators...))
 		},
 	},
 	{
 		"a sine or the like that is a fraction is false in $expr",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
-			return x.Uses("$expr") && x.Uses(rounded...) &&
-				(x.kind == outcome.Replies || x.kind == outcome.States) && x.chosen()
+			return x.Uses("$expr") && x.Uses(roundedOperators...) &&
+				(x.kind == outcome.Replies || x.kind == outcome.States) && x.differsInChoice()
 		},
 	},
 	{
@@ -67,7 +62,7 @@ var numberRules = []rule{
 		"MongoDB's manual doesn't say how they are rounded.",
 		func(x difference) bool {
 			return x.Uses("$setWindowFields") && x.Uses("$stdDevPop", "$stdDevSamp") &&
-				x.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) })
+				x.sameAfter(func(v any) any { return sortFields(roundDigits(v)) })
 		},
 	},
 	{
@@ -104,130 +99,18 @@ var numberRules = []rule{
 		func(x difference) bool {
 			return x.Uses("$bitsAllSet", "$bitsAllClear", "$bitsAnySet", "$bitsAnyClear") &&
 				x.HasValue(isBrokenDecimal) &&
-				(x.chosen() || x.another() || x.sameForDocs(wholeDecimal) || x.sameFor(anyBits) ||
+				(x.differsInChoice() || x.failsOnAnother() || x.sameForDocs(truncateDecimal) || x.sameFor(acceptAnyBits) ||
 					cases.HasStage(x.Case, "$geoNear") &&
-						almostEqual(x.run(x.MapCommand(anyBits)).Reply, x.server.Reply) ||
-					x.kind == outcome.OnlyServer && x.IsUpdate() && x.finds(0))
+						almostEqual(x.run(x.MapCommand(acceptAnyBits)).Reply, x.server.Reply) ||
+					x.kind == outcome.OnlyServer && x.IsUpdate() && x.matchesCount(0))
 		},
 	},
 }
 
 // rounded are the operators whose results are rounded.
-var rounded = []string{
+var roundedOperators = []string{
 	"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos",
 	"$atan", "$atan2", "$sinh",
 
 	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees",
-}
-
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int32, int64, float64, bson.Decimal128:
-		return true
-	}
-	return false
-}
-
-// asFloats makes a double of any number.
-func asFloats(v any) any {
-	if n, ok := v.(bson.Decimal128); ok {
-		if f, err := strconv.ParseFloat(n.String(), 64); err == nil {
-			return f
-		}
-	}
-	return asDoubles(v)
-}
-
-// fewerDigits rounds a double, and a decimal, to what all but the last few digits say.
-func fewerDigits(v any) any {
-	switch x := v.(type) {
-	case float64:
-		f, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 13, 64), 64)
-		return f
-	case bson.Decimal128:
-		if f, err := strconv.ParseFloat(x.String(), 64); err == nil && !math.IsInf(f, 0) && f != 0 {
-			return strconv.FormatFloat(f, 'g', 13, 64)
-		}
-	}
-	return v
-}
-
-// isBrokenDecimal reports whether a value is a decimal that isn't whole.
-func isBrokenDecimal(v any) bool {
-	n, ok := v.(bson.Decimal128)
-	if !ok {
-		return false
-	}
-	significand, exp, err := n.BigInt()
-	if err != nil {
-		return true
-	}
-	f, _ := significand.Float64()
-	return exp < 0 && math.Mod(f, math.Pow10(-exp)) != 0
-}
-
-// wholeDecimal makes a number with the server's bits of a decimal that has none.
-func wholeDecimal(v any) any {
-	if !isBrokenDecimal(v) {
-		return v
-	}
-	f, err := strconv.ParseFloat(v.(bson.Decimal128).String(), 64)
-	if err != nil || math.IsNaN(f) || math.Abs(f) > math.MaxInt32 {
-		return int64(0)
-	}
-	return int64(f)
-}
-
-// anyBits makes conditions on bits hold for any field.
-func anyBits(v any) any {
-	doc, _ := v.(bson.D)
-	if len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$bits") {
-		return tree.D("$exists", true)
-	}
-	return v
-}
-
-// finds reports whether the engine's update finds so many documents.
-func (x difference) finds(n int32) bool {
-	return tree.Lookup(x.engine.Reply, "n") == n ||
-		tree.Lookup(tree.Lookup(x.engine.Reply, "lastErrorObject"), "n") == n
-}
-
-// missingIsLeast makes MinKey of the missing operands of comparisons.
-func missingIsLeast(v any) any {
-	doc, _ := v.(bson.D)
-	if len(doc) != 1 || !slices.Contains([]string{"$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne"}, doc[0].Key) {
-		return v
-	}
-	list, _ := doc[0].Value.(bson.A)
-	if len(list) != 2 {
-		return v
-	}
-	list = slices.Clone(list)
-	for i, x := range list {
-		list[i] = tree.D("$cond", bson.A{tree.D("$eq", bson.A{tree.D("$type", x), "missing"}), bson.MinKey{}, x})
-	}
-	return tree.D(doc[0].Key, list)
-}
-
-// exists makes a filter's comparisons by order with MinKey and MaxKey hold for fields that are there alone.
-func exists(v any) any {
-	doc, _ := v.(bson.D)
-	for _, e := range doc {
-		if isExtreme(e.Value) && slices.Contains([]string{"$gt", "$gte", "$lt", "$lte"}, e.Key) {
-			return append(slices.Clone(doc), bson.E{Key: "$exists", Value: true})
-		}
-	}
-	return v
-}
-
-// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of
-// operands.
-func comparesExtreme(filter any) bool {
-	found := false
-	tree.Walk(filter, func(key string, v any) {
-		list, _ := v.(bson.A)
-		found = found || strings.HasPrefix(key, "$") && (isExtreme(v) || slices.ContainsFunc(list, isExtreme))
-	})
-	return found
 }

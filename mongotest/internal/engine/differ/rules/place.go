@@ -27,14 +27,14 @@ var placeRules = []rule{
 		"a circle is measured on an ellipsoid",
 		"MongoDB measures on a sphere (2dsphere Indexes; $centerSphere).",
 		func(x difference) bool {
-			return x.Uses("$centerSphere") && (x.sameFor(circles(1.007)) || x.sameFor(circles(0.993)))
+			return x.Uses("$centerSphere") && (x.sameFor(scaleCircles(1.007)) || x.sameFor(scaleCircles(0.993)))
 		},
 	},
 	{
 		"a least distance loses documents at times",
 		"MongoDB returns every document that is farther away ($minDistance).",
 		func(x difference) bool {
-			return x.kind == outcome.Replies && x.Uses("$minDistance", "minDistance") && x.isPart()
+			return x.kind == outcome.Replies && x.Uses("$minDistance", "minDistance") && x.returnsPart()
 		},
 	},
 	{
@@ -72,7 +72,7 @@ var placeRules = []rule{
 		"a positional projection finds no element by a field that is missing in it",
 		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && asksMissing(x.Filter()) &&
+			return x.kind == outcome.OnlyServer && asksForMissing(x.Filter()) &&
 				strings.HasSuffix(x.server.Text,
 					"positional operator '.$' couldn't find a matching element in the array")
 		},
@@ -101,43 +101,6 @@ var placeRules = []rule{
 	},
 }
 
-// asksMissing reports whether a filter has null for a field below another.
-func asksMissing(filter any) bool {
-	found := false
-	tree.Walk(filter, func(key string, v any) {
-		null := v == nil
-		tree.WalkValues(v, func(v any) { null = null || v == nil })
-		found = found || strings.Contains(key, ".") && null
-	})
-	return found
-}
-
-// anywhere makes conditions on a place on the sphere hold for any field.
-func anywhere(v any) any {
-	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
-		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
-		return tree.D("$exists", true)
-	}
-	return v
-}
-
-// circles makes the circles of a command larger or smaller.
-func circles(by float64) func(any) any {
-	return func(v any) any {
-		circle, _ := tree.Lookup(v, "$centerSphere").(bson.A)
-		if len(circle) != 2 {
-			return v
-		}
-		switch r := circle[1].(type) {
-		case float64:
-			return tree.D("$centerSphere", bson.A{circle[0], r * by})
-		case int32:
-			return tree.D("$centerSphere", bson.A{circle[0], float64(r) * by})
-		}
-		return v
-	}
-}
-
 // phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part
 // of its text, or as a sequence of its words, but not both.
 func (x difference) phrasesDiffer() bool {
@@ -157,7 +120,7 @@ func (x difference) phrasesDiffer() bool {
 		}
 		w, _ := tree.Lookup(v, "w").(string)
 		w = strings.ToLower(w)
-		return strings.Contains(w, phrase) != strings.Contains(wordsOf(w), wordsOf(phrase))
+		return strings.Contains(w, phrase) != strings.Contains(listWords(w), listWords(phrase))
 	}
 	for _, v := range engine {
 		if !differs(v, server) {
@@ -168,20 +131,8 @@ func (x difference) phrasesDiffer() bool {
 }
 
 // wordsOf are the words of a text, with spaces between and around them.
-func wordsOf(s string) string {
+func listWords(s string) string {
 	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
-}
-
-// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no
-// others.
-func (x difference) isPart() bool {
-	all, part := outcome.FirstBatch(x.run(x.unlimited()).Reply), outcome.FirstBatch(x.server.Reply)
-	for _, v := range all {
-		if len(part) > 0 && almostEqual(v, part[0]) {
-			part = part[1:]
-		}
-	}
-	return len(part) == 0
 }
 
 // almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by

@@ -2,10 +2,7 @@ package rules
 
 import (
 	"math"
-	"slices"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
@@ -35,7 +32,7 @@ var stageRules = []rule{
 				return x.Uses("$unset") && x.sameFor(unsetUnused)
 			}
 			return x.kind == outcome.OnlyEngine && x.engine.FailsComputing() && x.Uses("$unset") &&
-				(x.emptiedFor(unsetUnused) ||
+				(x.sameButEmptiedFor(unsetUnused) ||
 					(x.engine.Code == 17040 || x.engine.Code == 17041) && x.Uses("$allElementsTrue", "$anyElementTrue"))
 		},
 	},
@@ -43,7 +40,7 @@ var stageRules = []rule{
 		"what stands between two $match stages is computed for what the first one leaves out",
 		"A stage sees the documents that the one before it gives ($match).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && cases.HasStage(x.Case, "$match") && x.failsFor(lastMatch)
+			return x.kind == outcome.OnlyServer && cases.HasStage(x.Case, "$match") && x.failsFor(dropFirstMatch)
 		},
 	},
 	{
@@ -56,7 +53,7 @@ var stageRules = []rule{
 	{
 		"$fill sorts where it has values and no method",
 		"MongoDB's manual doesn't say whether it does ($fill, \"sortBy\").",
-		func(x difference) bool { return x.Uses("$fill") && x.sameFor(fillSorts) },
+		func(x difference) bool { return x.Uses("$fill") && x.sameFor(sortBeforeFill) },
 	},
 	{
 		"$lookup computes its pipeline for documents that it doesn't join",
@@ -69,7 +66,7 @@ var stageRules = []rule{
 		"$redact computes its expression for documents that it doesn't descend into",
 		"MongoDB keeps or leaves out all fields at a level without further inspection ($redact).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$redact") && x.failsFor(descends)
+			return x.kind == outcome.OnlyServer && x.Uses("$redact") && x.failsFor(descendAlways)
 		},
 	},
 	{
@@ -79,7 +76,7 @@ var stageRules = []rule{
 			failed := x.server.Text == "Unrecognized BSON data type code 0" || x.server.Code == 5897900
 			return (x.densifies("full") || x.densifies(nil)) &&
 				(x.kind == outcome.OnlyServer && failed ||
-					x.kind != outcome.OnlyServer && (x.chosen() || x.makesMore()))
+					x.kind != outcome.OnlyServer && (x.differsInChoice() || x.returnsMore()))
 		},
 	},
 	{
@@ -89,7 +86,7 @@ var stageRules = []rule{
 			tooMany := x.kind == outcome.OnlyEngine && x.engine.Code == 5897900
 			return (x.kind == outcome.Replies || x.kind == outcome.States || tooMany) && x.Uses("$densify") &&
 				x.Uses("partitionByFields") &&
-				mentions(x.Command, "d.a") && (tooMany || x.sameFor(madeWithout) || x.chosen() || x.isPart())
+				mentions(x.Command, "d.a") && (tooMany || x.sameFor(dropMadeParents) || x.differsInChoice() || x.returnsPart())
 		},
 	},
 	{
@@ -97,10 +94,10 @@ var stageRules = []rule{
 		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
 		func(x difference) bool {
 			made := x
-			made.engine = x.run(x.MapCommand(unpartitioned))
+			made.engine = x.run(x.MapCommand(dropPartitions))
 			return x.densifies(nil) &&
-				(x.sameFor(unpartitioned) ||
-					x.Uses(rounded...) && made.sameAfter(func(v any) any { return sortFields(fewerDigits(v)) }))
+				(x.sameFor(dropPartitions) ||
+					x.Uses(roundedOperators...) && made.sameAfter(func(v any) any { return sortFields(roundDigits(v)) }))
 		},
 	},
 	{
@@ -117,7 +114,7 @@ var stageRules = []rule{
 		"MongoDB's values must all be numbers, or all dates ($densify, \"field\").",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyEngine && (x.engine.Code == 5733201 || x.engine.Code == 6053600) &&
-				x.because("$densify") && hasBeyond(x.Case)
+				x.failsBecauseOf("$densify") && hasBeyond(x.Case)
 		},
 	},
 	{
@@ -150,13 +147,13 @@ var stageRules = []rule{
 	{
 		"$expMovingAvg returns the type of its first value",
 		"MongoDB returns a double, and a decimal if there is one among the values, as $avg does ($expMovingAvg).",
-		func(x difference) bool { return x.within(sortFields, "$expMovingAvg") },
+		func(x difference) bool { return x.sameOutside(sortFields, "$expMovingAvg") },
 	},
 	{
 		"$firstN and $lastN of a window compute only what they keep",
 		"MongoDB's manual doesn't say whether the rest is computed ($firstN, $lastN).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$setWindowFields") && x.because("$firstN", "$lastN")
+			return x.engine.FailsComputing() && x.Uses("$setWindowFields") && x.failsBecauseOf("$firstN", "$lastN")
 		},
 	},
 	{
@@ -174,7 +171,7 @@ var stageRules = []rule{
 		func(x difference) bool {
 			mirrored := x
 			mirrored.engine, mirrored.server = x.server, x.engine
-			return x.kind == outcome.OnlyEngine && mirrored.reached() == 0 && mirrored.constant()
+			return x.kind == outcome.OnlyEngine && mirrored.countReached() == 0 && mirrored.failsOnConstant()
 		},
 	},
 	{
@@ -216,7 +213,7 @@ var stageRules = []rule{
 		func(x difference) bool {
 			one := false
 			tree.Walk(x.Command, func(key string, v any) { one = one || key == "buckets" && v == int32(1) })
-			return x.Uses("$bucketAuto") && !one && x.chosen()
+			return x.Uses("$bucketAuto") && !one && x.differsInChoice()
 		},
 	},
 	{
@@ -227,71 +224,4 @@ var stageRules = []rule{
 				x.server.Text == "Conversion would exceed target type limit"
 		},
 	},
-}
-
-// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of
-// fields, and gave something else before.
-func (x difference) sameFor(change func(any) any) bool {
-	c := x.MapCommand(change)
-	return outcome.Compare(x.run(c), x.engine) != outcome.Same && x.sameAs(c)
-}
-
-// emptiedFor is sameFor but for empty documents that the server has in place of scalars, or of nothing.
-func (x difference) emptiedFor(change func(any) any) bool {
-	x.engine = x.run(x.MapCommand(change))
-	return !x.engine.Fails() && x.emptied()
-}
-
-// sameAs reports whether the engine gives for another case what the server does for this one, but for the order of
-// fields.
-func (x difference) sameAs(c cases.Case) bool {
-	x.engine = x.run(c)
-	return x.sameAfter(sortFields)
-}
-
-// makesMore reports whether the server's $densify returns what the engine's does, and documents without an _id beside
-// it.
-func (x difference) makesMore() bool {
-	stages, _ := x.Get("pipeline").(bson.A)
-	if len(stages) == 0 || tree.Lookup(stages[len(stages)-1], "$densify") == nil {
-		return false
-	}
-	rest := outcome.FirstBatch(x.server.Reply)
-	for _, v := range outcome.FirstBatch(x.engine.Reply) {
-		i := slices.IndexFunc(rest, func(other any) bool {
-			return string(tree.Encode(v)) == string(tree.Encode(other))
-		})
-		if i < 0 {
-			return false
-		}
-		rest = slices.Delete(slices.Clone(rest), i, i+1)
-	}
-	return x.kind == outcome.Replies &&
-		!slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return tree.HasField(doc, "_id") })
-}
-
-// sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone
-// through f, as what came back goes too.
-func (x difference) sameForDocs(f func(any) any) bool {
-	c := x.Case
-	c.Docs = nil
-	for _, doc := range x.Docs {
-		doc, _ = tree.Map(doc, f).(bson.D)
-		c.Docs = append(c.Docs, doc)
-	}
-	x.engine = x.run(c)
-	return x.sameAfter(func(v any) any { return sortFields(f(v)) })
-}
-
-// densifies reports whether a $densify with partitions has the bounds; nil stands for those that are given.
-func (x difference) densifies(bounds any) bool {
-	found := false
-	tree.Walk(x.Command, func(key string, v any) {
-		if key != "$densify" || tree.Lookup(v, "partitionByFields") == nil {
-			return
-		}
-		have := tree.Lookup(tree.Lookup(v, "range"), "bounds")
-		found = found || bounds == nil && tree.IsArray(have) || bounds != nil && have == any(bounds)
-	})
-	return found
 }

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -19,8 +18,8 @@ var valueRules = []rule{
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
 			return x.Uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
-				x.HasValue(isFraction) && x.chosen() || x.sameFor(wholeTruth) ||
-				x.kind == outcome.OnlyServer && x.failsFor(intTruth))
+				x.HasValue(isFraction) && x.differsInChoice() || x.sameFor(truncateExpr) ||
+				x.kind == outcome.OnlyServer && x.failsFor(convertExpr))
 		},
 	},
 	{
@@ -40,19 +39,19 @@ var valueRules = []rule{
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return x.IsUpdate() && x.HasValue(isNaN) &&
-				(x.within(sortFields, "$min", "$max") || x.within(sortFields, "$min") || x.within(sortFields, "$max"))
+				(x.sameOutside(sortFields, "$min", "$max") || x.sameOutside(sortFields, "$min") || x.sameOutside(sortFields, "$max"))
 		},
 	},
 	{
 		"$sum adds a large long as a double",
 		"MongoDB's manual doesn't say how exactly numbers are added; it keeps what each addition rounds off.",
-		func(x difference) bool { return x.HasValue(isLarge) && x.within(sortFields, "$sum") },
+		func(x difference) bool { return x.HasValue(isLarge) && x.sameOutside(sortFields, "$sum") },
 	},
 	{
 		"$toDate goes through a double",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.HasValue(isLarge) && x.within(sortFields, "$toDate", "$convert", "$avg")
+			return x.HasValue(isLarge) && x.sameOutside(sortFields, "$toDate", "$convert", "$avg")
 		},
 	},
 	{
@@ -76,9 +75,9 @@ var valueRules = []rule{
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
 			return x.Uses("$centerSphere", "$geoIntersects", "$geometry") && x.HasValue(isFarOff) &&
-				(x.chosen() ||
+				(x.differsInChoice() ||
 					x.kind == outcome.OnlyServer &&
-						(x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.MapCommand(anywhere)).Code == 28))
+						(x.failsFor(acceptAnyPlace) || x.server.Code == 28 && x.run(x.MapCommand(acceptAnyPlace)).Code == 28))
 		},
 	},
 	{
@@ -86,8 +85,8 @@ var valueRules = []rule{
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return x.Uses("$nin", "$in", "$nor", "$not") &&
-				((x.equalDecimals() || x.HasValue(isNested)) && x.chosen() ||
-					x.equalDecimals() && x.sameFor(listsNoDecimals))
+				((x.hasEqualDecimals() || x.HasValue(isNested)) && x.differsInChoice() ||
+					x.hasEqualDecimals() && x.sameFor(dropListDecimals))
 		},
 	},
 	{
@@ -98,13 +97,13 @@ var valueRules = []rule{
 			byStage := false
 			tree.Walk(x.Get("pipeline"), func(key string, v any) { byStage = byStage || key == "$sort" && hasIndex(v) })
 			if byStage {
-				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) && x.chosen()
+				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) && x.differsInChoice()
 			}
 			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
 			return indexed &&
-				(x.picksOneBy(tree.IsArray) && (x.chosen() || x.another()) ||
+				(x.picksOneBy(tree.IsArray) && (x.differsInChoice() || x.failsOnAnother()) ||
 					x.HasValue(isNested) && x.kind == outcome.Replies &&
-						(x.Verb() == "find" && x.Get("limit") != nil && x.chosen() || x.sameAfter(sortElements)))
+						(x.Verb() == "find" && x.Get("limit") != nil && x.differsInChoice() || x.sameAfter(sortElements)))
 		},
 	},
 	{
@@ -122,19 +121,19 @@ var valueRules = []rule{
 				(x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
 					x.Uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip",
 						"$filter", "$reduce") &&
-						x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
+						x.sameOutside(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
 		},
 	},
 	{
 		"an intersection gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives; it is that of the smaller set.",
-		func(x difference) bool { return x.within(sortFields, "$setIntersection") },
+		func(x difference) bool { return x.sameOutside(sortFields, "$setIntersection") },
 	},
 	{
 		"a constant in $filter, $map or $reduce is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$filter", "$map", "$reduce") && x.constant()
+			return x.kind == outcome.OnlyServer && x.Uses("$filter", "$map", "$reduce") && x.failsOnConstant()
 		},
 	},
 	{
@@ -145,7 +144,7 @@ var valueRules = []rule{
 			tree.Walk(x.Command, func(key string, v any) {
 				never = never || key == "$in" && tree.IsEmptyArray(v) || key == "$alwaysFalse"
 			})
-			return never && x.engine.FailsComputing() && x.because("$expr")
+			return never && x.engine.FailsComputing() && x.failsBecauseOf("$expr")
 		},
 	},
 	{
@@ -153,7 +152,7 @@ var valueRules = []rule{
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
 			return x.Uses("$geoWithin", "$within", "$geoIntersects") &&
-				(cases.Case{Docs: x.Docs, Other: x.Other}).HasValue(isMixed) && x.chosen()
+				(cases.Case{Docs: x.Docs, Other: x.Other}).HasValue(isMixed) && x.differsInChoice()
 		},
 	},
 	{
@@ -175,125 +174,9 @@ var valueRules = []rule{
 		"a unique index lets in what it should refuse",
 		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of unique indexes above).",
 		func(x difference) bool {
-			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.equalDecimals() ||
+			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.hasEqualDecimals() ||
 				slices.ContainsFunc(x.Docs, func(doc bson.D) bool { return tree.IsArray(tree.Lookup(doc, "a")) })
 			return strings.HasPrefix(x.Collection, "u_") && lax && x.engine.Loaded < x.server.Loaded
 		},
 	},
-}
-
-// listsNoDecimals takes the decimals from the lists of $in and $nin.
-func listsNoDecimals(v any) any {
-	doc, _ := v.(bson.D)
-	for i, e := range doc {
-		if list, ok := e.Value.(bson.A); ok && (e.Key == "$in" || e.Key == "$nin") {
-			doc = slices.Clone(doc)
-			doc[i].Value = slices.DeleteFunc(slices.Clone(list), isDecimal)
-		}
-	}
-	if doc == nil {
-		return v
-	}
-	return doc
-}
-
-// datesOfTimestamps makes $convert take dates for timestamps.
-func datesOfTimestamps(v any) any {
-	doc, _ := v.(bson.D)
-	in := tree.Lookup(doc, "input")
-	if !tree.HasField(doc, "to") || in == nil {
-		return v
-	}
-	date := tree.D("$add", bson.A{bson.DateTime(0), tree.D("$multiply", bson.A{tree.D("$tsSecond", in), int32(1000)})})
-	return append(without(doc, "input"), bson.E{
-		Key:   "input",
-		Value: tree.D("$cond", bson.A{tree.D("$eq", bson.A{tree.D("$type", in), "timestamp"}), date, in}),
-	})
-}
-
-// wholeTruth makes $expr of a number depend on its whole part.
-func wholeTruth(v any) any { return exprThrough(v, "$trunc") }
-
-// intTruth makes $expr of a number depend on the int that it becomes.
-func intTruth(v any) any { return exprThrough(v, "$toInt") }
-
-func exprThrough(v any, operator string) any {
-	doc, _ := v.(bson.D)
-	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
-	if i < 0 {
-		return v
-	}
-	doc = slices.Clone(doc)
-	e := doc[i].Value
-	doc[i].Value = tree.D("$cond", bson.A{tree.D("$isNumber", e), tree.D(operator, e), e})
-	return doc
-}
-
-// isFraction reports whether a value is a number between -1 and 1 other than 0.
-func isFraction(v any) bool {
-	if f, ok := v.(float64); ok {
-		return f != 0 && math.Abs(f) < 1
-	}
-	n, ok := v.(bson.Decimal128)
-	if !ok {
-		return false
-	}
-	digits, exp, err := n.BigInt()
-	return err == nil && digits.Sign() != 0 && exp < 0 && len(digits.String()) <= -exp
-}
-
-// isNested reports whether a value is an array with an array in it.
-func isNested(v any) bool {
-	list, _ := v.(bson.A)
-	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
-}
-
-// isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside
-// something else.
-func isMixed(v any) bool {
-	list, _ := v.(bson.A)
-	pair := func(v any) bool {
-		list, _ := v.(bson.A)
-		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
-	}
-	return slices.ContainsFunc(list, func(v any) bool { return tree.Lookup(v, "coordinates") != nil }) ||
-		slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
-}
-
-func isNaN(v any) bool {
-	f, isFloat := v.(float64)
-	n, isDecimal := v.(bson.Decimal128)
-	return isFloat && math.IsNaN(f) || isDecimal && n.IsNaN()
-}
-
-func dropEmptyMatches(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool { return tree.Lookup(v, "match") == "" })
-}
-
-// isFarOff reports whether a value is a pair of numbers that are no place on the sphere.
-func isFarOff(v any) bool {
-	list, ok := v.(bson.A)
-	if !ok || len(list) < 2 {
-		return false
-	}
-	far := false
-	for i, limit := range []float64{180, 90} {
-		switch n := list[i].(type) {
-		case int32:
-			far = far || math.Abs(float64(n)) > limit
-		case int64:
-			far = far || math.Abs(float64(n)) > limit
-		case float64:
-			far = far || math.Abs(n) > limit
-		case bson.Decimal128:
-			far = true
-		default:
-			return false
-		}
-	}
-	return far
 }

@@ -6,16 +6,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// The functions of this file change a command, or a part of one, so that the engine does with it what the server does
-// with the command as it was. See sameFor and failsFor.
-
 // before is an aggregation without the first stage of one of the names and what follows it.
-func (x difference) before(names ...string) cases.Case {
+func (x difference) cutBefore(names ...string) cases.Case {
 	return x.MapCommand(func(v any) any {
 		stages, _ := v.(bson.A)
 		for i, stage := range stages {
@@ -28,7 +24,7 @@ func (x difference) before(names ...string) cases.Case {
 }
 
 // lastMatch takes the first $match from a pipeline that has another one later.
-func lastMatch(v any) any {
+func dropFirstMatch(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
 		return v
@@ -97,15 +93,8 @@ func unsetWhole(v any) any {
 	return tree.D("$unset", fields)
 }
 
-// setsBelow reports whether a stage sets a field below a path.
-func setsBelow(stage any, path string) bool {
-	found := false
-	tree.Walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
-	return found
-}
-
 // descends makes $redact descend into every document.
-func descends(v any) any {
+func descendAlways(v any) any {
 	if v == "$$KEEP" || v == "$$PRUNE" {
 		return "$$DESCEND"
 	}
@@ -113,7 +102,7 @@ func descends(v any) any {
 }
 
 // fillSorts puts a $sort before each $fill with values alone.
-func fillSorts(v any) any {
+func sortBeforeFill(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
 		return v
@@ -147,31 +136,8 @@ func fillEach(v any) any {
 	return tree.D("$addFields", values)
 }
 
-// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without
-// partitions.
-func hasBeyond(c cases.Case) bool {
-	found := false
-	tree.Walk(c.Command, func(key string, v any) {
-		bounds, _ := tree.Lookup(tree.Lookup(v, "range"), "bounds").(bson.A)
-		field, _ := tree.Lookup(v, "field").(string)
-		if key != "$densify" || len(bounds) != 2 || tree.Lookup(v, "partitionByFields") != nil {
-			return
-		}
-		_, dates := bounds[1].(bson.DateTime)
-		beyond := func(v any) bool {
-			_, isDate := v.(bson.DateTime)
-			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
-		}
-		found = found ||
-			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool {
-				return reaches(doc, field, beyond)
-			})
-	})
-	return found
-}
-
 // madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
-func madeWithout(v any) any {
+func dropMadeParents(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {
 		fields, _ := tree.Lookup(tree.Lookup(stage, "$densify"), "partitionByFields").(bson.A)
@@ -191,36 +157,33 @@ func madeWithout(v any) any {
 }
 
 // unpartitioned takes the partitions from a $densify.
-func unpartitioned(v any) any {
+func dropPartitions(v any) any {
 	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "field") &&
 		tree.IsArray(tree.Lookup(tree.Lookup(doc, "range"), "bounds")) {
-		return without(doc, "partitionByFields")
+		return dropField(doc, "partitionByFields")
 	}
 	return v
 }
 
-// withoutOnNull takes from a $convert what it gives for null.
-func withoutOnNull(v any) any {
-	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
-		return tree.D("$convert", without(convert, "onNull"))
+// joinAll makes $lookup join every document.
+func joinAll(v any) any {
+	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
+		return dropField(dropField(doc, "localField"), "foreignField")
 	}
 	return v
 }
 
-// letLiteral makes of $let of a constant the constant as it is written.
-func letLiteral(v any) any {
-	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
-	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
-		return tree.D("$literal", in)
-	}
-	return v
-}
-
-// zones ends what $dateToString gives in any time zone with Z.
-func zones(v any) any {
-	args := tree.Lookup(v, "$dateToString")
-	if tree.Lookup(args, "timezone") != nil && tree.Lookup(args, "format") == nil {
-		return tree.D("$concat", bson.A{v, "Z"})
+// countAnyway makes of $count what gives a document for none too.
+func countAnyway(v any) any {
+	stages, _ := v.(bson.A)
+	for i, stage := range stages {
+		if name, ok := tree.Lookup(stage, "$count").(string); ok {
+			return slices.Concat(stages[:i],
+				bson.A{
+					tree.D("$facet", tree.D("z", bson.A{})),
+					tree.D("$project", tree.D(name, tree.D("$size", "$z"))),
+				}, stages[i+1:])
+		}
 	}
 	return v
 }
