@@ -47,7 +47,8 @@ var aggregateRules = []rule{
 				return slices.ContainsFunc(doc, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 			})
 			return cases.HasStage(x.Case, "$merge") && dotted &&
-				(x.kind == outcome.States || x.kind == outcome.OnlyEngine && (x.engine.Code == 40 || x.engine.Code == 28))
+				(x.kind == outcome.States || x.kind == outcome.OnlyEngine &&
+					(x.engine.Code == 40 || x.engine.Code == 28))
 		},
 	},
 	{
@@ -61,7 +62,8 @@ var aggregateRules = []rule{
 		"what is set within an empty array's elements is computed",
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$set", "$addFields", "$project") && x.server.FailsComputing() &&
+			return x.kind == outcome.OnlyServer && x.Uses("$set", "$addFields", "$project") &&
+				x.server.FailsComputing() &&
 				(hasEmptyArray(x.engine.Reply) || x.HasValue(tree.IsEmptyArray) && x.failsOnConstant() ||
 					slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
@@ -70,14 +72,16 @@ var aggregateRules = []rule{
 		"an empty document is lost in $facet and $lookup",
 		"MongoDB gathers all documents of each pipeline ($facet, $lookup).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$facet", "$lookup") && x.sameAfter(dropEmptyDocuments)
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$facet", "$lookup") &&
+				x.sameAfter(dropEmptyDocuments)
 		},
 	},
 	{
 		"$lookup with a field and a pipeline doesn't match missing with missing",
 		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join Condition\").",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$lookup") && x.Uses("pipeline") && x.Uses("localField") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$lookup") && x.Uses("pipeline") &&
+				x.Uses("localField") &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
@@ -86,21 +90,24 @@ var aggregateRules = []rule{
 		"MongoDB's $count is a $group, which returns no document for none ($count).",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$count") &&
-				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine) || countsCount(x.Case))
+				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine) ||
+					countsCount(x.Case))
 		},
 	},
 	{
 		"$group makes null of a missing field in its key or in what it gathers",
 		"MongoDB leaves out a field of a document expression that is missing ($group, expression objects).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group") && x.sameAfter(dropNullFields)
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group") &&
+				x.sameAfter(dropNullFields)
 		},
 	},
 	{
 		"$addToSet of a group or a window adds null for a missing field",
 		"MongoDB adds nothing for a document without the field ($addToSet (aggregation), \"Missing Fields\").",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group", "$bucket", "$setWindowFields") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
+				x.Uses("$group", "$bucket", "$setWindowFields") &&
 				x.Uses("$addToSet") && x.sameAfter(dropNullElements)
 		},
 	},
@@ -108,7 +115,8 @@ var aggregateRules = []rule{
 		"$setWindowFields can't be partitioned by a missing field",
 		"A missing field partitions as null does ($setWindowFields).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.server.Code == 1 && x.Uses("$setWindowFields") && x.Uses("partitionBy")
+			return x.kind == outcome.OnlyServer && x.server.Code == 1 && x.Uses("$setWindowFields") &&
+				x.Uses("partitionBy")
 		},
 	},
 	{
@@ -122,7 +130,8 @@ var aggregateRules = []rule{
 		"the key of $group is missing when an operator gives nothing",
 		"MongoDB groups missing values under null ($group).",
 		func(x difference) bool {
-			return x.Uses("$group", "$sortByCount") && (x.sameAfter(dropNullID) || lacksID(x.server) && !lacksID(x.engine))
+			return x.Uses("$group", "$sortByCount") && (x.sameAfter(dropNullID) || lacksID(x.server) &&
+				!lacksID(x.engine))
 		},
 	},
 	{
@@ -152,9 +161,11 @@ var aggregateRules = []rule{
 		func(x difference) bool {
 			return hasConstantAfterRemoval(x.Case) && !x.engine.Fails() && !x.server.Fails() &&
 				x.dropDependent(sortFields, x.removeOperators("$set", "$addFields"),
-					x.removeOperators("$unset", "$project"), x.removeOperators("$set", "$addFields", "$unset", "$project"),
+					x.removeOperators("$unset", "$project"),
+					x.removeOperators("$set", "$addFields", "$unset", "$project"),
 					x.MapCommand(unsetWhole)).sameButEmptied() ||
-				hasConstantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer && x.failsLike(x.removeOperators("$unset", "$project")) ||
+				hasConstantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer &&
+					x.failsLike(x.removeOperators("$unset", "$project")) ||
 				x.kind == outcome.OnlyServer && x.server.Code == 31249 && x.Uses("$project", "$unset")
 		},
 	},
@@ -162,7 +173,8 @@ var aggregateRules = []rule{
 		"$out and $merge give a duplicate key the code of any error, and $merge doesn't see what it wrote itself",
 		"MongoDB answers 11000 (Error Codes), and merges document after document ($merge).",
 		func(x difference) bool {
-			return (x.kind == outcome.Codes && x.engine.Code == 11000 || x.kind == outcome.OnlyServer && cases.HasStage(x.Case, "$merge")) &&
+			return (x.kind == outcome.Codes && x.engine.Code == 11000 || x.kind == outcome.OnlyServer &&
+				cases.HasStage(x.Case, "$merge")) &&
 				x.server.Code == 1 && strings.HasPrefix(x.server.Text, "duplicate key value violates unique constraint")
 		},
 	},
@@ -184,7 +196,8 @@ var aggregateRules = []rule{
 		"$lookup with variables joins nothing where nobody uses them, or as a field below another",
 		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("let") && cases.HasStage(x.Case, "$lookup") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("let") &&
+				cases.HasStage(x.Case, "$lookup") &&
 				(!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
@@ -194,7 +207,8 @@ var aggregateRules = []rule{
 		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
 		func(x difference) bool {
 			return cases.HasStage(x.Case, "$lookup") && x.Uses("localField") && x.HasValue(tree.IsEmptyArray) &&
-				(x.kind == outcome.Replies && x.sameAfter(dropArrays) || x.kind == outcome.OnlyServer && x.failsFor(joinAll))
+				(x.kind == outcome.Replies && x.sameAfter(dropArrays) || x.kind == outcome.OnlyServer &&
+					x.failsFor(joinAll))
 		},
 	},
 	{
@@ -213,7 +227,8 @@ var aggregateRules = []rule{
 		"$first and $last of $group are computed for one document, $firstN and $lastN for n",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") && x.failsBecauseOf("$first", "$last", "$firstN", "$lastN")
+			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") &&
+				x.failsBecauseOf("$first", "$last", "$firstN", "$lastN")
 		},
 	},
 }

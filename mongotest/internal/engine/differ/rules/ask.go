@@ -12,13 +12,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// failsFor reports whether the engine fails as the server does, with the very code, once the command has been changed.
+// failsFor reports whether the engine fails as the server does after the command has been rewritten.
 func (x difference) failsFor(change func(any) any) bool {
 	return x.failsLike(x.MapCommand(change))
 }
 
-// failsLike reports whether the engine fails with the server's code when it computes another case, of all documents or
-// of one, as the server may come to another one first. In an update the server's code is one of its own.
+// failsLike reports whether the engine fails with the server's code when it runs another case, with all documents or
+// with one of them: the server may look at another document first, which fails with another code.
 func (x difference) failsLike(c cases.Case) bool {
 	if !x.server.FailsComputing() {
 		return false
@@ -34,6 +34,8 @@ func (x difference) failsLike(c cases.Case) bool {
 	})
 }
 
+// sameError reports whether an outcome of the engine has the server's error. Some operators check their operands in
+// another order, and some errors have no code of MongoDB's on the server.
 func (x difference) sameError(out outcome.Outcome) bool {
 	sameOperator := out.Code == 17046 && x.server.Code == 17310 || // each is of the first operand of $setIsSubset
 		out.Code == 51045 && x.server.Code == 51044 || // of either operand of $atan2
@@ -41,11 +43,15 @@ func (x difference) sameError(out outcome.Outcome) bool {
 	return out.Code == x.server.Code || sameOperator || out.FailsComputing() && isOwnCode(x.server.Code)
 }
 
-// ownCode reports whether a code is one of PostgreSQL's, five characters of six bits each, whose first is M.
+// isOwnCode reports whether a code is one of PostgreSQL's own: five characters of six bits each, the first of which is
+// M.
 func isOwnCode(code int32) bool { return code >= 1<<18 && code&63 == 'M'-'0' }
 
-// eager reports whether the server fails to compute what an operand of one of the operators gives, which the engine
-// doesn't compute: the engine fails too once it has to.
+// computesEagerly reports whether the server computes an operand of one of the operators that needn't be computed, and
+// fails. Then the engine fails too if a $let around the operator computes all operands first:
+//
+//	{$ifNull: ["$a", {$divide: [1, 0]}]}
+//	{$let: {vars: {z0: {$divide: [1, 0]}}, in: {$ifNull: ["$a", {$divide: [1, 0]}]}}}
 func (x difference) computesEagerly(operators ...string) bool {
 	return x.onlyServer() && x.Uses(operators...) && x.failsFor(func(v any) any {
 		doc, ok := v.(bson.D)
@@ -63,8 +69,8 @@ func (x difference) computesEagerly(operators ...string) bool {
 	})
 }
 
-// operands are the expressions within an operator's argument that are operators themselves, without those whose
-// variables the operator gives them.
+// listOperands returns the operators in an operator's argument, without those inside them. It leaves out an "in" or
+// "cond" that uses variables which only the operator itself sets, as $map and $filter do.
 func listOperands(arg any) (list []any) {
 	switch arg := arg.(type) {
 	case bson.A:
@@ -84,34 +90,38 @@ func listOperands(arg any) (list []any) {
 	return list
 }
 
-// constant reports whether an expression of the command fails that has nothing of a document in it.
+// failsOnConstant reports whether the server fails with the error of an expression that doesn't depend on a document.
+// The server may compute such a constant before it looks at documents.
 func (x difference) failsOnConstant() bool {
 	return x.failsOnConstantIn(tree.Map(x.Command, dropOnNull))
 }
 
-// constantIn is constant for a part of the command.
+// failsOnConstantIn is failsOnConstant for a part of the command. It computes each constant alone, for one document.
 func (x difference) failsOnConstantIn(command any) bool {
 	found := false
 	tree.WalkValues(command, func(v any) {
 		doc, ok := v.(bson.D)
-		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) || doc[0].Key == "$literal" {
+		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) ||
+			doc[0].Key == "$literal" {
 			return
 		}
 		c := cases.Case{Collection: "c", Docs: []bson.D{tree.D("_id", 1)}}
-		c.Command = tree.D("aggregate", "c", "pipeline", bson.A{tree.D("$replaceWith", tree.D("z", doc))}, "cursor", bson.D{})
+		c.Command = tree.D("aggregate", "c", "pipeline", bson.A{tree.D("$replaceWith", tree.D("z", doc))}, "cursor",
+			bson.D{})
 		found = x.failsLike(c)
 	})
 	return found
 }
 
-// because reports whether the engine's failure comes from the operators, or from what they hold: it computes the
-// command without.
+// failsBecauseOf reports whether the engine fails because of the operators, or of an expression in them: without them
+// it doesn't fail, or fails with another code.
 func (x difference) failsBecauseOf(operators ...string) bool {
 	return x.onlyEngine() && x.Uses(operators...) && x.run(x.Case).Text == x.engine.Text &&
 		x.run(x.removeOperators(operators...)).Code != x.engine.Code
 }
 
-// another reports whether the one that fails does so as the engine does with another of the documents.
+// failsOnAnother reports whether the side that fails does so as the engine does with one of the documents alone. Then
+// the two sides chose different documents, and only one choice fails.
 func (x difference) failsOnAnother() bool {
 	failed := x.engine
 	if !failed.Fails() {
@@ -129,22 +139,22 @@ func (x difference) failsOnAnother() bool {
 	return false
 }
 
-// sameFor reports whether the engine gives what the server does once the command has been changed, but for the order of
-// fields, and gave something else before.
+// sameFor reports whether the engine gives the server's outcome after the command has been rewritten, except for the
+// order of fields. A rewriting that changes nothing in the engine's outcome explains nothing.
 func (x difference) sameFor(change func(any) any) bool {
 	c := x.MapCommand(change)
 	return outcome.Compare(x.run(c), x.engine) != outcome.Same && x.sameAsCase(c)
 }
 
-// sameAs reports whether the engine gives for another case what the server does for this one, but for the order of
-// fields.
+// sameAsCase reports whether the engine's outcome of another case equals the server's of this case, except for the
+// order of fields.
 func (x difference) sameAsCase(c cases.Case) bool {
 	x.engine = x.run(c)
 	return x.sameAfter(sortFields)
 }
 
-// sameForDocs reports whether the outcomes are equal, but for the order of fields, for documents whose values have gone
-// through f, as what came back goes too.
+// sameForDocs reports whether the outcomes are equal, except for the order of fields, if the case's documents have gone
+// through f before. The outcomes go through f too, because they contain values of the documents.
 func (x difference) sameForDocs(f func(any) any) bool {
 	c := x.Case
 	c.Docs = nil
@@ -156,24 +166,31 @@ func (x difference) sameForDocs(f func(any) any) bool {
 	return x.sameAfter(func(v any) any { return sortFields(f(v)) })
 }
 
-// emptiedFor is sameFor but for empty documents that the server has in place of scalars, or of nothing.
+// sameButEmptiedFor is sameButEmptied after the command has been rewritten.
 func (x difference) sameButEmptiedFor(change func(any) any) bool {
 	x.engine = x.run(x.MapCommand(change))
 	return !x.engine.Fails() && x.sameButEmptied()
 }
 
-// storesAll reports whether the server does what the engine does with equality in place of $all, and of $in of one
-// value, but for what other rules of updates say, or finds that several values of $all are.
+// storesAllAsEquality reports whether an upsert of the server stores $all, or $in of one value, as if it were an
+// equality:
+//
+//	{a: {$all: [/x/]}}  the server inserts {a: /x/}, MongoDB a document without a
+//
+// It allows for the differences of other rules for updates.
 func (x difference) storesAllAsEquality() bool {
-	if (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) && strings.HasSuffix(x.server.Text, "has been matched twice") {
+	if (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) &&
+		strings.HasSuffix(x.server.Text, "has been matched twice") {
 		return true
 	}
 	c := x.Case
 	c.Command, _ = replaceAll(c.Command).(bson.D)
-	return outcome.Compare(outcome.MapOutcome(x.run(c), simplifyUpdate), outcome.MapOutcome(x.server, simplifyUpdate)) == outcome.Same
+	return outcome.Compare(outcome.MapOutcome(x.run(c), simplifyUpdate),
+		outcome.MapOutcome(x.server, simplifyUpdate)) == outcome.Same
 }
 
-// restricts reports whether the condition of a $graphLookup fails for some document of its collection.
+// failsRestricting reports whether the restrictSearchWithMatch of a $graphLookup fails for a document of its
+// collection, reached or not.
 func (x difference) failsRestricting() bool {
 	found := false
 	tree.Walk(x.Command, func(key string, v any) {
@@ -182,7 +199,8 @@ func (x difference) failsRestricting() bool {
 			return
 		}
 		c := x.Case
-		c.Command = tree.D("aggregate", tree.Lookup(v, "from"), "pipeline", bson.A{tree.D("$match", filter)}, "cursor", bson.D{})
+		c.Command = tree.D("aggregate", tree.Lookup(v, "from"), "pipeline", bson.A{tree.D("$match", filter)}, "cursor",
+			bson.D{})
 		found = x.failsLike(c)
 	})
 	return found

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// sortFields orders the fields of documents by name.
 func sortFields(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		slices.SortStableFunc(doc, func(x, y bson.E) int { return cmp.Compare(x.Key, y.Key) })
@@ -17,7 +18,7 @@ func sortFields(v any) any {
 	return v
 }
 
-// sortElements puts the elements of a list in one order.
+// sortElements orders the elements of arrays by their bytes.
 func sortElements(v any) any {
 	if list, ok := v.(bson.A); ok {
 		slices.SortFunc(list, func(x, y any) int { return bytes.Compare(tree.Encode(x), tree.Encode(y)) })
@@ -25,7 +26,7 @@ func sortElements(v any) any {
 	return v
 }
 
-// sortChanged is sortFields without the count of what changed.
+// sortChanged is sortFields without the reply's count of changed documents.
 func sortChanged(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		v = dropField(doc, "nModified")
@@ -33,11 +34,12 @@ func sortChanged(v any) any {
 	return sortFields(v)
 }
 
-// without is a document without one of its fields.
+// dropField returns a copy of a document without one of its fields.
 func dropField(doc bson.D, key string) bson.D {
 	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })
 }
 
+// dropNullFields removes fields that are null.
 func dropNullFields(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -46,6 +48,7 @@ func dropNullFields(v any) any {
 	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
 }
 
+// dropNullID removes an _id that is null.
 func dropNullID(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -54,6 +57,7 @@ func dropNullID(v any) any {
 	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "_id" && e.Value == nil })
 }
 
+// dropNullElements removes elements that are null.
 func dropNullElements(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -62,6 +66,7 @@ func dropNullElements(v any) any {
 	return slices.DeleteFunc(list, func(v any) bool { return v == nil })
 }
 
+// dropEmptyDocs removes fields that are empty documents.
 func dropEmptyDocs(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -73,6 +78,7 @@ func dropEmptyDocs(v any) any {
 	})
 }
 
+// dropEmptyDocuments removes elements of arrays that are empty documents. The documents of a reply are such elements.
 func dropEmptyDocuments(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -83,6 +89,7 @@ func dropEmptyDocuments(v any) any {
 	})
 }
 
+// dropEmptyArrays removes fields that are empty arrays or documents, and the reply's count of changed documents.
 func dropEmptyArrays(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -94,7 +101,7 @@ func dropEmptyArrays(v any) any {
 	})
 }
 
-// dropArrays makes all arrays below documents equal.
+// dropArrays makes null of all arrays in fields, such as the joined documents of $lookup.
 func dropArrays(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -108,7 +115,7 @@ func dropArrays(v any) any {
 	return doc
 }
 
-// dropElements makes all arrays equal that hold no documents.
+// dropElements makes null of all arrays that contain no documents.
 func dropElements(v any) any {
 	list, ok := v.(bson.A)
 	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
@@ -117,8 +124,11 @@ func dropElements(v any) any {
 	return v
 }
 
+// dropCreated is for paths that an update created, and left empty.
 func dropCreated(v any) any { return sortFields(dropEmptyDocs(v)) }
 
+// dropPadding removes null elements, with which an update fills an array up to an index, and the count of changed
+// documents.
 func dropPadding(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		return dropField(doc, "nModified")
@@ -126,7 +136,8 @@ func dropPadding(v any) any {
 	return dropNullElements(v)
 }
 
-// dropFound removes what tells whether an array was added: empty arrays, the nulls before them, and the counts.
+// dropFound removes everything that tells whether an update added an array: empty arrays, the nulls before them, and
+// counts.
 func dropFound(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		return dropEmptyArrays(dropField(dropField(doc, "lastErrorObject"), "nModified"))
@@ -138,7 +149,8 @@ func dropFound(v any) any {
 	return slices.DeleteFunc(list, func(v any) bool { return v == nil || tree.IsEmptyArray(v) })
 }
 
-// dropZeroCounts removes the documents that begin with a count of zero, which no stored document does.
+// dropZeroCounts removes the documents that begin with a count of 0. No stored document does, because the _id comes
+// first.
 func dropZeroCounts(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -146,7 +158,8 @@ func dropZeroCounts(v any) any {
 	}
 	return slices.DeleteFunc(list, func(v any) bool {
 		doc, ok := v.(bson.D)
-		return ok && len(doc) > 0 && doc[0].Value == int32(0) && (len(doc) == 1 || doc[0].Key == "n" || doc[0].Key == "count")
+		return ok && len(doc) > 0 && doc[0].Value == int32(0) &&
+			(len(doc) == 1 || doc[0].Key == "n" || doc[0].Key == "count")
 	})
 }
 
@@ -162,6 +175,7 @@ func dropCountKeys(v any) any {
 	})
 }
 
+// dropEmptyMatches removes the empty matches of $regexFindAll.
 func dropEmptyMatches(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -170,8 +184,8 @@ func dropEmptyMatches(v any) any {
 	return slices.DeleteFunc(list, func(v any) bool { return tree.Lookup(v, "match") == "" })
 }
 
-// plainUpdate removes from a document what the server's updates are known to do otherwise: the order of new
-// fields, empty paths that operators left, the digits of decimals, the sign of zero.
+// simplifyUpdate removes from a document everything in which the server's updates are known to differ: the order of new
+// fields, empty documents that operators left, the zeros at the end of decimals, the sign of zero.
 func simplifyUpdate(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		return sortFields(dropEmptyDocs(dropField(doc, "nModified")))

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// simplifyZeros makes -0 a 0, and removes the reply's count of changed documents.
 func simplifyZeros(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		return dropField(doc, "nModified")
@@ -19,7 +20,7 @@ func simplifyZeros(v any) any {
 	return v
 }
 
-// plainDecimals writes decimals without their trailing zeros.
+// simplifyDecimals removes the zeros at the end of decimals: 1.50 is 1.5.
 func simplifyDecimals(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		return dropField(doc, "nModified")
@@ -35,7 +36,7 @@ func simplifyDecimals(v any) any {
 	return stripZeros(n, exp)
 }
 
-// stripZeros is the decimal n × 10^exp without trailing zeros.
+// stripZeros returns the decimal n × 10^exp without zeros at its end.
 func stripZeros(n *big.Int, exp int) bson.Decimal128 {
 	ten, rest := big.NewInt(10), new(big.Int)
 	for n.Sign() != 0 {
@@ -55,6 +56,7 @@ func stripZeros(n *big.Int, exp int) bson.Decimal128 {
 	return out
 }
 
+// convertToDoubles makes a double of an int or a long.
 func convertToDoubles(v any) any {
 	switch n := v.(type) {
 	case int32:
@@ -65,7 +67,7 @@ func convertToDoubles(v any) any {
 	return v
 }
 
-// asFloats makes a double of any number.
+// convertToFloats makes a double of any number.
 func convertToFloats(v any) any {
 	if n, ok := v.(bson.Decimal128); ok {
 		if f, err := strconv.ParseFloat(n.String(), 64); err == nil {
@@ -75,7 +77,7 @@ func convertToFloats(v any) any {
 	return convertToDoubles(v)
 }
 
-// widened makes a long of an int.
+// widenInts makes a long of an int.
 func widenInts(v any) any {
 	if n, ok := v.(int32); ok {
 		return int64(n)
@@ -83,7 +85,7 @@ func widenInts(v any) any {
 	return v
 }
 
-// fewerDigits rounds a double, and a decimal, to what all but the last few digits say.
+// roundDigits rounds a double or decimal to 13 digits.
 func roundDigits(v any) any {
 	switch x := v.(type) {
 	case float64:
@@ -97,7 +99,7 @@ func roundDigits(v any) any {
 	return v
 }
 
-// sixDigits rounds texts that are fractions.
+// roundTexts rounds texts that are numbers with a fraction to six digits.
 func roundTexts(v any) any {
 	if s, ok := v.(string); ok && strings.Contains(s, ".") {
 		if f, err := strconv.ParseFloat(s, 64); err == nil {
@@ -107,6 +109,7 @@ func roundTexts(v any) any {
 	return v
 }
 
+// dropZ removes Z at the end of texts, also as $toLower writes it.
 func dropZ(v any) any {
 	if s, ok := v.(string); ok {
 		return strings.TrimRight(s, "Zz") // $toLower may follow
@@ -114,7 +117,7 @@ func dropZ(v any) any {
 	return v
 }
 
-// dropNumerals makes null of texts that are written numbers, or parts of some.
+// dropNumerals makes null of texts that consist of the characters of numbers.
 func dropNumerals(v any) any {
 	if s, ok := v.(string); ok {
 		if strings.Trim(s, "0123456789.eE+-") == "" {
@@ -124,6 +127,7 @@ func dropNumerals(v any) any {
 	return v
 }
 
+// dropNumbers makes null of numbers.
 func dropNumbers(v any) any {
 	switch v.(type) {
 	case int32, int64, float64, bson.Decimal128:

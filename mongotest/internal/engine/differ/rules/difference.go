@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// difference is a case with its two outcomes.
+// A difference is a case with its two different outcomes. It is passed by value, so a method may change its copy.
 type difference struct {
 	cases.Case
 	kind           outcome.Kind
@@ -18,13 +18,13 @@ type difference struct {
 	run            func(cases.Case) outcome.Outcome // what the engine does with another case
 }
 
-// with is the same difference of another case.
+// withCase returns the same difference of another case. The outcomes stay.
 func (x difference) withCase(c cases.Case) difference {
 	x.Case = c
 	return x
 }
 
-// sameAfter reports whether the outcomes are equal once both have gone through f.
+// sameAfter reports whether the outcomes are equal after both have gone through f, a canonical form.
 func (x difference) sameAfter(f func(any) any) bool {
 	engine, server := outcome.MapOutcome(x.engine, f), outcome.MapOutcome(x.server, f)
 	outcome.SortReply(x.Case, engine.Reply)
@@ -32,24 +32,28 @@ func (x difference) sameAfter(f func(any) any) bool {
 	return outcome.Compare(engine, server) == outcome.Same
 }
 
-// sameStored reports whether different documents are stored that are equal once they have gone through f.
+// sameStored reports whether only the stored documents differ, and are equal after both have gone through f.
 func (x difference) sameStored(f func(any) any) bool {
 	x.engine.Reply, x.server.Reply = nil, nil
 	return x.kind == outcome.States && x.sameAfter(f)
 }
 
-// onlyEngine reports whether only the engine fails, but for an upsert that finds its document there afterwards.
+// onlyEngine reports whether only the engine fails, or whether the server fails otherwise, with a duplicate key. This
+// happens in an upsert that doesn't find its document because of the difference, and tries to insert it.
 func (x difference) onlyEngine() bool {
 	return x.kind == outcome.OnlyEngine || x.kind == outcome.Codes && x.server.Code == 11000
 }
 
-// onlyServer reports whether only the server fails, but for an upsert that finds its document there afterwards.
+// onlyServer reports whether only the server fails, or whether the engine fails otherwise, with a duplicate key.
 func (x difference) onlyServer() bool {
 	return x.kind == outcome.OnlyServer || x.kind == outcome.Codes && x.engine.Code == 11000
 }
 
-// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of
-// nothing.
+// sameButEmptied reports whether the outcomes are equal, except that the server has empty documents in place of
+// scalars, or additional fields that are empty documents. Such documents remain of a path whose last field was removed:
+//
+//	engine  {a: 5}
+//	server  {a: {}, d: {e: {}}}
 func (x difference) sameButEmptied() bool {
 	engine, server := outcome.MapOutcome(x.engine, sortFields), outcome.MapOutcome(x.server, sortFields)
 	if len(engine.State) != len(server.State) {
@@ -63,13 +67,20 @@ func (x difference) sameButEmptied() bool {
 	return equalButEmpty(engine.Reply, server.Reply)
 }
 
+// equalButEmpty is sameButEmptied for two values.
 func equalButEmpty(engine, server any) bool {
 	switch e := engine.(type) {
 	case bson.D:
 		s, ok := server.(bson.D)
-		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.HasField(e, f.Key) && isHollow(f.Value) })
+		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool {
+			return !tree.HasField(e, f.Key) &&
+				isHollow(f.Value)
+		})
 		return ok && len(e) == len(s) &&
-			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.HasField(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
+			!slices.ContainsFunc(e, func(f bson.E) bool {
+				return !tree.HasField(s, f.Key) ||
+					!equalButEmpty(f.Value, tree.Lookup(s, f.Key))
+			})
 	case bson.A:
 		s, ok := server.(bson.A)
 		for i := 0; ok && i < len(e) && i < len(s); i++ {

@@ -17,7 +17,7 @@
 //
 //	outcome.OnlyEngine, OnlyServer  one side fails
 //	outcome.Codes                   both fail, with codes of different classes
-//	outcome.Replies, States         the replies differ, or else the stored documents
+//	outcome.States, Replies         the stored documents differ, or else the replies
 //
 // How a rule decides:
 //

@@ -14,7 +14,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// mentions reports whether a string in v begins with the prefix.
+// mentions reports whether a string in v begins with the prefix. With the prefix "$" it finds field paths and
+// variables.
 func mentions(v any, prefix string) bool {
 	found := false
 	tree.WalkValues(v, func(v any) {
@@ -24,7 +25,7 @@ func mentions(v any, prefix string) bool {
 	return found
 }
 
-// mentionsField reports whether an expression has a field or variable in it.
+// mentionsField reports whether an expression has a field path or a variable, outside $literal.
 func mentionsField(v any) bool {
 	return mentions(tree.Map(v, func(v any) any {
 		if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$literal" {
@@ -34,7 +35,7 @@ func mentionsField(v any) bool {
 	}), "$")
 }
 
-// operand is the operand of an operator that takes one, in an array or not.
+// unwrapOperand returns the only operand of an operator, which may be written as it is or in an array.
 func unwrapOperand(v any) any {
 	if list, ok := v.(bson.A); ok && len(list) == 1 {
 		return list[0]
@@ -42,7 +43,7 @@ func unwrapOperand(v any) any {
 	return v
 }
 
-// hasConstant reports whether a value is a document without any field of the input, or has one inside.
+// hasConstant reports whether a value is, or contains, a document without field paths and variables.
 func hasConstant(v any) bool {
 	found := false
 	tree.WalkValues(v, func(v any) {
@@ -52,7 +53,7 @@ func hasConstant(v any) bool {
 	return found
 }
 
-// hasConstantOperator reports whether a value is, or has inside, an operator without any field of the input.
+// hasConstantOperator reports whether a value is, or contains, an operator without field paths and variables.
 func hasConstantOperator(v any) bool {
 	found := false
 	tree.WalkValues(v, func(v any) {
@@ -63,7 +64,7 @@ func hasConstantOperator(v any) bool {
 	return found
 }
 
-// laterOperand reports whether one of the operators has an operand after its first of which the fact holds.
+// laterOperand reports whether one of the operators has a second or later operand for which is reports true.
 func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -87,7 +88,8 @@ func hasUnused(command bson.D) bool {
 	return found
 }
 
-// usesVariable reports whether an expression uses a variable, and not one of the same name of a $let inside.
+// usesVariable reports whether an expression uses a variable. A $let inside may set a variable of the same name: only
+// its "vars" can use the outer variable.
 func usesVariable(v any, name string) bool {
 	switch v := v.(type) {
 	case string:
@@ -103,7 +105,7 @@ func usesVariable(v any, name string) bool {
 	return false
 }
 
-// hasPath reports whether a path of the update has the text in it.
+// hasPath reports whether a path of the update contains the text, such as ".$[".
 func (x difference) hasPath(text string) bool {
 	found := false
 	tree.Walk(x.Change(), func(key string, _ any) { found = found || strings.Contains(key, text) })
@@ -117,7 +119,8 @@ func (x difference) hasPathEnd(text string) bool {
 	return found
 }
 
-// hasIndex reports whether a path of a filter has a place in an array in it.
+// hasIndex reports whether a path of a filter contains an index. The grammar's field names have no digits, and its
+// indexes are 0 to 2.
 func hasIndex(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, _ any) { found = found || strings.ContainsAny(key, "012") })
@@ -133,18 +136,18 @@ func (x difference) addsNothing() bool {
 	return found
 }
 
-// pullsAll reports whether a $pull is by an empty document.
+// pullsAll reports whether a $pull has an empty document as its condition.
 func pullsAll(update any) bool {
 	fields, _ := tree.Lookup(update, "$pull").(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
 }
 
-// before1970 reports whether a date of the case is.
+// hasDateBefore1970 reports whether the case has a date before 1970, whose number of milliseconds is negative.
 func (x difference) hasDateBefore1970() bool {
 	return x.HasValue(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
 }
 
-// hasRegexIn reports whether $all, or $in of one value, has a regular expression.
+// hasRegexIn reports whether $all, or $in of one value, contains a regular expression.
 func hasRegexIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -157,7 +160,7 @@ func hasRegexIn(filter any) bool {
 	return found
 }
 
-// hasElemMatchIn reports whether $all has $elemMatch in it.
+// hasElemMatchIn reports whether $all contains $elemMatch.
 func hasElemMatchIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -166,7 +169,7 @@ func hasElemMatchIn(filter any) bool {
 	return found
 }
 
-// repeatedIn reports whether an $in holds one value several times, and no other.
+// hasRepeatedIn reports whether an $in has one value several times, and no other value.
 func hasRepeatedIn(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -183,7 +186,7 @@ func hasRepeatedIn(command bson.D) bool {
 	return found
 }
 
-// dottedArrayFilter reports whether an array filter is on a field of the elements.
+// hasDottedArrayFilter reports whether an array filter is on a field of the elements: {"x.a": 5}.
 func hasDottedArrayFilter(lists ...any) bool {
 	found := false
 	for _, v := range lists {
@@ -195,8 +198,7 @@ func hasDottedArrayFilter(lists ...any) bool {
 	return found
 }
 
-// comparesExtreme reports whether an operator of the filter has MinKey or MaxKey for an operand, or in a list of
-// operands.
+// comparesExtreme reports whether MinKey or MaxKey is an operand of an operator in the filter or pipeline.
 func comparesExtreme(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -206,7 +208,7 @@ func comparesExtreme(filter any) bool {
 	return found
 }
 
-// asksMissing reports whether a filter has null for a field below another.
+// asksForMissing reports whether a filter compares a field in a document with null, which a missing field equals.
 func asksForMissing(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -217,8 +219,8 @@ func asksForMissing(filter any) bool {
 	return found
 }
 
-// equalDecimals reports whether two decimals of the documents are equal but written in different ways, a
-// double is equal to a decimal, or there are NaNs of both types.
+// hasEqualDecimals reports whether the case has two equal numbers of which one is a decimal, and which aren't written
+// with the same bytes: 1.5 and 1.50, a double and a decimal, or NaNs of both types.
 func (x difference) hasEqualDecimals() bool {
 	written := map[bson.Decimal128]any{}
 	found := false
@@ -241,8 +243,8 @@ func (x difference) hasEqualDecimals() bool {
 	return found
 }
 
-// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another
-// document, and anything may differ.
+// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind. If the two sides sort such
+// values in another order, they change another document, and anything may differ.
 func (x difference) picksOneBy(is func(any) bool) bool {
 	keys, _ := x.Get("sort").(bson.D)
 	return x.Verb() == "findAndModify" && slices.ContainsFunc(keys, func(key bson.E) bool {
@@ -250,8 +252,8 @@ func (x difference) picksOneBy(is func(any) bool) bool {
 	})
 }
 
-// reaches reports whether a path leads to a value of a kind: names and places in arrays, or through each of their
-// elements.
+// reaches reports whether a path leads to a value of a kind. As in a filter, a part of a path is a field's name, or an
+// index, or leads through each element of an array.
 func reaches(v any, path string, is func(any) bool) bool {
 	if path == "" {
 		return is(v)

@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// reached is the number of documents that the engine's answer tells of.
+// countReached returns the number of documents that the engine's reply shows or counts.
 func (x difference) countReached() int {
 	n := len(outcome.FirstBatch(x.engine.Reply))
 	for _, e := range x.engine.Reply {
@@ -28,13 +28,13 @@ func (x difference) countReached() int {
 	return n
 }
 
-// finds reports whether the engine's update finds so many documents.
+// matchesCount reports whether the engine's update matches n documents.
 func (x difference) matchesCount(n int32) bool {
 	return tree.Lookup(x.engine.Reply, "n") == n ||
 		tree.Lookup(tree.Lookup(x.engine.Reply, "lastErrorObject"), "n") == n
 }
 
-// lacksID reports whether a document came without an _id, or was given one when it was stored.
+// lacksID reports whether a document was returned without an _id, or got a new _id when it was stored.
 func lacksID(o outcome.Outcome) bool {
 	for _, v := range outcome.FirstBatch(o.Reply) {
 		if doc, ok := v.(bson.D); ok && !tree.HasField(doc, "_id") {
@@ -44,6 +44,7 @@ func lacksID(o outcome.Outcome) bool {
 	return slices.ContainsFunc(o.State, func(doc bson.D) bool { return tree.Lookup(doc, "_id") == outcome.SomeID })
 }
 
+// hasIDTwice reports whether a document has two fields _id.
 func hasIDTwice(doc bson.D) bool {
 	n := 0
 	for _, e := range doc {
@@ -54,7 +55,8 @@ func hasIDTwice(doc bson.D) bool {
 	return n > 1
 }
 
-// keyWithDollar reports whether an expression stands where its value should.
+// hasKeyWithDollar reports whether a document in the outcome has a field whose name begins with "$": an expression that
+// wasn't computed.
 func hasKeyWithDollar(o outcome.Outcome) bool {
 	found := false
 	for _, doc := range append([]bson.D{o.Reply}, o.State...) {
@@ -63,13 +65,15 @@ func hasKeyWithDollar(o outcome.Outcome) bool {
 	return found
 }
 
-// countedNothing reports whether a document that was stored is a count of zero.
+// countedNothing reports whether a stored document is the result of a $count with 0.
 func countedNothing(o outcome.Outcome) bool {
 	return slices.ContainsFunc(o.State, func(doc bson.D) bool {
-		return tree.Lookup(doc, "_id") == outcome.SomeID && (tree.Lookup(doc, "n") == int32(0) || tree.Lookup(doc, "count") == int32(0))
+		return tree.Lookup(doc, "_id") == outcome.SomeID && (tree.Lookup(doc, "n") == int32(0) ||
+			tree.Lookup(doc, "count") == int32(0))
 	})
 }
 
+// hasEmptyArray reports whether a value is, or contains, an empty array.
 func hasEmptyArray(v any) (found bool) {
 	tree.Map(v, func(v any) any {
 		a, ok := v.(bson.A)
@@ -79,13 +83,12 @@ func hasEmptyArray(v any) (found bool) {
 	return found
 }
 
-// encodesAlike reports whether two documents are equal once both have gone through f.
+// encodesAlike reports whether two documents are equal after both have gone through f.
 func encodesAlike(f func(any) any, x, y bson.D) bool {
 	return bytes.Equal(tree.Encode(tree.Map(x, f)), tree.Encode(tree.Map(y, f)))
 }
 
-// makesMore reports whether the server's $densify returns what the engine's does, and documents without an _id beside
-// it.
+// returnsMore reports whether the server's $densify returns the engine's documents, and more documents without an _id.
 func (x difference) returnsMore() bool {
 	stages, _ := x.Get("pipeline").(bson.A)
 	if len(stages) == 0 || tree.Lookup(stages[len(stages)-1], "$densify") == nil {
@@ -105,8 +108,8 @@ func (x difference) returnsMore() bool {
 		!slices.ContainsFunc(rest, func(v any) bool { doc, _ := v.(bson.D); return tree.HasField(doc, "_id") })
 }
 
-// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no
-// others.
+// returnsPart reports whether the server returns only documents that the engine returns without a limit, in the same
+// order.
 func (x difference) returnsPart() bool {
 	all, part := outcome.FirstBatch(x.run(x.dropLimits()).Reply), outcome.FirstBatch(x.server.Reply)
 	for _, v := range all {

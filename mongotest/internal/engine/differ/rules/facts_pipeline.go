@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// constantRoot reports whether a new root is a constant that is no document.
+// hasConstantRoot reports whether a new root is a constant that isn't a document: {$replaceWith: 5}.
 func hasConstantRoot(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -31,7 +31,7 @@ func setsBelow(stage any, path string) bool {
 	return found
 }
 
-// constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
+// hasConstantAfterRemoval reports whether a stage that removes fields is followed by a stage that sets fields.
 func hasConstantAfterRemoval(c cases.Case) bool {
 	found := false
 	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, func(v any) {
@@ -53,7 +53,7 @@ func hasConstantAfterRemoval(c cases.Case) bool {
 	return found
 }
 
-// countsCount reports whether what is counted is a count of $unionWith.
+// countsCount reports whether a $count counts the result of a $count in a $unionWith.
 func countsCount(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	for i, s := range stages {
@@ -66,7 +66,7 @@ func countsCount(c cases.Case) bool {
 	return false
 }
 
-// regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
+// groupsAgain reports whether groups by a field are counted, cut off or changed by a later stage.
 func groupsAgain(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	grouped := false
@@ -82,7 +82,7 @@ func groupsAgain(c cases.Case) bool {
 	return false
 }
 
-// densifies reports whether a $densify with partitions has the bounds; nil stands for those that are given.
+// densifies reports whether a $densify with partitions has the bounds. nil means any list of two bounds.
 func (x difference) densifies(bounds any) bool {
 	found := false
 	tree.Walk(x.Command, func(key string, v any) {

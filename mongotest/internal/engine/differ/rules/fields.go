@@ -10,18 +10,19 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// within reports whether the outcomes are equal but for the fields that depend on the operators: those that the engine
-// gives other values without them. Both outcomes go through f first.
+// sameOutside reports whether the outcomes are equal in all fields that don't depend on the operators. A field depends
+// on them if the engine gives it another value without them. Both outcomes go through f first.
 func (x difference) sameOutside(f func(any) any, operators ...string) bool {
 	return x.Uses(operators...) && x.sameOutsideCases(f, x.removeOperators(operators...))
 }
 
-// between is within for fields that the engine gives other values in any of the other cases.
+// sameOutsideCases is sameOutside for the fields to which the engine gives another value in one of the other cases.
 func (x difference) sameOutsideCases(f func(any) any, others ...cases.Case) bool {
 	return !x.engine.Fails() && !x.server.Fails() && x.dropDependent(f, others...).kind == outcome.Same
 }
 
-// apart is the difference without the fields that the engine gives other values in any of the other cases.
+// dropDependent returns the difference without the fields to which the engine gives another value in one of the other
+// cases, and with its kind found again. Both outcomes go through f first.
 func (x difference) dropDependent(f func(any) any, others ...cases.Case) difference {
 	tainted := map[string]bool{}
 	before := fieldValues(x.run(x.Case))
@@ -47,7 +48,8 @@ func (x difference) dropDependent(f func(any) any, others ...cases.Case) differe
 	return x
 }
 
-// fieldValues are the values at each path of an outcome's documents, sorted.
+// fieldValues returns the encoded values at each path of an outcome's reply and stored documents, sorted. A path
+// doesn't distinguish the elements of an array: {batch: [{a: 1}, {a: 2}]} has the path batch.a with two values.
 func fieldValues(o outcome.Outcome) map[string][]string {
 	out := map[string][]string{}
 	note := func(v any) { noteFields(out, "", v) }
@@ -61,6 +63,8 @@ func fieldValues(o outcome.Outcome) map[string][]string {
 	return out
 }
 
+// noteFields adds the fields of v, which is at path, to the result of fieldValues. Scalars in an array have the path
+// "path.[]".
 func noteFields(out map[string][]string, path string, v any) {
 	switch v := v.(type) {
 	case bson.D:
@@ -80,7 +84,8 @@ func noteFields(out map[string][]string, path string, v any) {
 	}
 }
 
-// dropPaths makes null of the fields at the paths, but of those that only hold others that are.
+// dropPaths removes the fields at the paths. The fields of a reply that contain its documents stay, because only the
+// fields in them are compared.
 func dropPaths(v any, path string, paths map[string]bool) any {
 	switch v := v.(type) {
 	case bson.D:
@@ -106,8 +111,9 @@ func dropPaths(v any, path string, paths map[string]bool) any {
 	return v
 }
 
-// chosen reports whether the outcomes may tell of different documents alone: all that differs in them is a truth, null,
-// what the case's documents and command hold, or at a path where the engine gives something else for fewer documents.
+// differsInChoice reports whether the two sides may only have chosen different documents: by a filter, a sort or a
+// group. Then each value that only one side has is one that any document could give: true, false, null, a value of the
+// case's documents or command, or a value at a path that depends on which documents there are.
 func (x difference) differsInChoice() bool {
 	if x.engine.Fails() || x.server.Fails() {
 		return false
@@ -142,16 +148,18 @@ func (x difference) differsInChoice() bool {
 	return true
 }
 
-// truths are what an expression or a reply may say of any document.
-var anyDocValues = []string{string(tree.Encode(true)), string(tree.Encode(false)), string(tree.Encode(nil)), string(tree.Encode(outcome.SomeID))}
+// anyDocValues are encoded values that an expression or a reply may have for any document.
+var anyDocValues = []string{string(tree.Encode(true)), string(tree.Encode(false)), string(tree.Encode(nil)),
+	string(tree.Encode(outcome.SomeID))}
 
-// holdsMore reports whether an encoded value is a document or an array, whose fields are looked at by themselves.
+// holdsMore reports whether an encoded value is a document or an array, whose fields are compared by themselves. The
+// value is encoded as a document with one field, so its type is the fifth byte.
 func holdsMore(encoded string) bool {
 	kind := bson.Type(encoded[4])
 	return kind == bson.TypeEmbeddedDocument || kind == bson.TypeArray
 }
 
-// dependsOnDocs are the paths at which the engine gives something else without one of the documents.
+// listDependentPaths returns the paths at which the engine gives other values if one of the documents is missing.
 func (x difference) listDependentPaths() map[string]bool {
 	out := map[string]bool{}
 	whole := fieldValues(x.run(x.Case))

@@ -22,7 +22,8 @@ var findRules = []rule{
 		"$zip takes no constant expression",
 		"MongoDB takes any expression that resolves to an array ($zip).",
 		func(x difference) bool {
-			return (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) && strings.HasPrefix(x.server.Text, "The $zip encountered an input that is not an array: { \"$")
+			return (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) &&
+				strings.HasPrefix(x.server.Text, "The $zip encountered an input that is not an array: { \"$")
 		},
 	},
 	{
@@ -43,15 +44,18 @@ var findRules = []rule{
 		"a variable of $let that nobody needs isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$let") && (hasUnused(x.Command) && x.failsBecauseOf("$let") || x.sameFor(inlineVariables))
+			return x.engine.FailsComputing() && x.Uses("$let") &&
+				(hasUnused(x.Command) && x.failsBecauseOf("$let") || x.sameFor(inlineVariables))
 		},
 	},
 	{
 		"$let of a constant isn't computed",
 		"MongoDB evaluates the expression \"in\" ($let).",
 		func(x difference) bool {
-			return x.Uses("$let") && !x.server.Fails() && (hasKeyWithDollar(x.server) && !hasKeyWithDollar(x.engine) || x.sameFor(quoteLet)) ||
-				x.Uses("$let") && x.kind == outcome.OnlyServer && (strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(quoteLet))
+			return x.Uses("$let") && !x.server.Fails() && (hasKeyWithDollar(x.server) && !hasKeyWithDollar(x.engine) ||
+				x.sameFor(quoteLet)) ||
+				x.Uses("$let") && x.kind == outcome.OnlyServer &&
+					(strings.Contains(x.server.Text, "'$'-prefixed fields") || x.failsFor(quoteLet))
 		},
 	},
 	{
@@ -59,8 +63,10 @@ var findRules = []rule{
 		"MongoDB puts computed fields in the order in which they are given, in place of the field that they " +
 			"replace ($project, $addFields, $fill).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && (x.sameAfter(sortFields) || tree.IsArray(x.Change()) && x.sameAfter(sortChanged)) &&
-				(x.Uses("$project", "$addFields", "$set", "$fill", "$lookup", "$unwind") || x.Get("projection") != nil || x.Get("fields") != nil)
+			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
+				(x.sameAfter(sortFields) || tree.IsArray(x.Change()) && x.sameAfter(sortChanged)) &&
+				(x.Uses("$project", "$addFields", "$set", "$fill", "$lookup", "$unwind") ||
+					x.Get("projection") != nil || x.Get("fields") != nil)
 		},
 	},
 	{
@@ -68,7 +74,8 @@ var findRules = []rule{
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
 			found, fails := comparesExtreme(x.Filter()) || comparesExtreme(x.Get("pipeline")), x.kind == outcome.OnlyEngine || x.kind == outcome.OnlyServer
-			return (x.differsInChoice() || found && fails && (x.failsOnAnother() || x.server.Code == 11000) || x.sameFor(replaceMissing) || found && x.sameFor(requireExists)) && x.HasValue(isExtreme) &&
+			return (x.differsInChoice() || found && fails && (x.failsOnAnother() || x.server.Code == 11000) ||
+				x.sameFor(replaceMissing) || found && x.sameFor(requireExists)) && x.HasValue(isExtreme) &&
 				x.Uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
 		},
 	},
@@ -89,7 +96,8 @@ var findRules = []rule{
 		"$mergeObjects of one operand doesn't merge what is in an array",
 		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one ($mergeObjects).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$mergeObjects") && strings.HasSuffix(x.server.Text, "has 'array' type")
+			return x.kind == outcome.OnlyServer && x.Uses("$mergeObjects") &&
+				strings.HasSuffix(x.server.Text, "has 'array' type")
 		},
 	},
 	{
@@ -104,7 +112,8 @@ var findRules = []rule{
 			if x.picksOneBy(tree.IsEmptyArray) {
 				return x.differsInChoice() || x.failsOnAnother()
 			}
-			return x.differsInChoice() && (x.kind == outcome.Replies || x.kind == outcome.States) && x.HasValue(tree.IsEmptyArray) && (x.Get("sort") != nil ||
+			return x.differsInChoice() && (x.kind == outcome.Replies || x.kind == outcome.States) &&
+				x.HasValue(tree.IsEmptyArray) && (x.Get("sort") != nil ||
 				x.Uses("$sort", "$top", "$topN", "$bottom", "$bottomN", "$sortArray")) &&
 				(x.Verb() != "find" || x.Get("limit") != nil || x.sameAfter(sortElements))
 		},
@@ -137,38 +146,46 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
 		func(x difference) bool {
 			filter, _ := x.Filter().(bson.D)
-			return x.engine.FailsComputing() && x.failsBecauseOf("$expr") && (len(filter) > 1 || x.Uses("$and", "$or", "$nor")) ||
-				x.kind == outcome.OnlyServer && x.Uses("$expr") && (x.failsFor(isolateExpr) || x.withCase(x.MapCommand(isolateExpr)).computesEagerly("$ifNull", "$switch", "$cond", "$convert"))
+			return x.engine.FailsComputing() && x.failsBecauseOf("$expr") &&
+				(len(filter) > 1 || x.Uses("$and", "$or", "$nor")) ||
+				x.kind == outcome.OnlyServer && x.Uses("$expr") && (x.failsFor(isolateExpr) ||
+					x.withCase(x.MapCommand(isolateExpr)).computesEagerly("$ifNull", "$switch", "$cond", "$convert"))
 		},
 	},
 	{
 		"$getField fails on what is no document",
 		"MongoDB returns a missing value ($getField).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$getField") && strings.HasPrefix(x.server.Text, "expected a document or array to init iterator")
+			return x.kind == outcome.OnlyServer && x.Uses("$getField") &&
+				strings.HasPrefix(x.server.Text, "expected a document or array to init iterator")
 		},
 	},
 	{
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
-			x.engine.Reply, x.server.Reply = dropField(x.engine.Reply, "lastErrorObject"), dropField(x.server.Reply, "lastErrorObject")
-			return x.HasValue(isZoneFormat) && (x.sameOutside(sortFields, "$dateToString") || x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
+			x.engine.Reply, x.server.Reply = dropField(x.engine.Reply, "lastErrorObject"), dropField(x.server.Reply,
+				"lastErrorObject")
+			return x.HasValue(isZoneFormat) && (x.sameOutside(sortFields, "$dateToString") ||
+				x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
 		"$dateAdd overflows before the type does",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			over := x.kind == outcome.OnlyServer && (strings.HasSuffix(x.server.Text, " overflowed") || x.server.Text == "interval out of range")
-			return x.Uses("$dateAdd", "$dateSubtract") && (over || x.HasValue(isTenDigits) && x.sameOutside(sortFields, "$dateAdd", "$dateSubtract"))
+			over := x.kind == outcome.OnlyServer && (strings.HasSuffix(x.server.Text, " overflowed") ||
+				x.server.Text == "interval out of range")
+			return x.Uses("$dateAdd", "$dateSubtract") && (over || x.HasValue(isTenDigits) &&
+				x.sameOutside(sortFields, "$dateAdd", "$dateSubtract"))
 		},
 	},
 	{
 		"a projection is computed for documents beyond the limit",
 		"MongoDB's find projects what it returns (find, \"projection\").",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Get("limit") != nil && x.Get("projection") != nil && x.failsLike(x.dropLimits())
+			return x.kind == outcome.OnlyServer && x.Get("limit") != nil && x.Get("projection") != nil &&
+				x.failsLike(x.dropLimits())
 		},
 	},
 	{
@@ -176,14 +193,16 @@ var findRules = []rule{
 		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
 		func(x difference) bool {
 			return x.HasValue(isAnchored) &&
-				(x.sameOutside(sortFields, "$regexFindAll") || x.Uses("$group") && x.sameOutside(func(v any) any { return dropNullElements(dropNullFields(v)) }, "$regexFindAll"))
+				(x.sameOutside(sortFields, "$regexFindAll") || x.Uses("$group") &&
+					x.sameOutside(func(v any) any { return dropNullElements(dropNullFields(v)) }, "$regexFindAll"))
 		},
 	},
 	{
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
-			refused := x.kind == outcome.OnlyEngine && strings.Contains(x.engine.Text, "only supports int and long") // by $bitNot and its kin
+			refused := x.kind == outcome.OnlyEngine && strings.Contains(x.engine.Text,
+				"only supports int and long") // by $bitNot and its kin
 			return refused && x.Uses("$mod") || x.Uses("$mod") && x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(simplifyZeros(convertToDoubles(v)))) }) || x.sameOutside(sortFields, "$mod")
 		},
 	},
@@ -213,14 +232,16 @@ var findRules = []rule{
 		"a number inside a computed document of a projection isn't an inclusion or exclusion",
 		"MongoDB refuses to mix them, below a field too (find, \"projection\").",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyEngine && (x.engine.Code == 31252 || x.engine.Code == 31253 || x.engine.Code == 31254)
+			return x.kind == outcome.OnlyEngine && (x.engine.Code == 31252 || x.engine.Code == 31253 ||
+				x.engine.Code == 31254)
 		},
 	},
 	{
 		"JavaScript isn't a string, and a timestamp is one",
 		"MongoDB's manual names neither among what becomes a string by itself ($toUpper, $strcasecmp, $substrBytes).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.server.Code == 16007 && strings.Contains(x.server.Text, "javascript") ||
+			return x.kind == outcome.OnlyServer && x.server.Code == 16007 &&
+				strings.Contains(x.server.Text, "javascript") ||
 				x.kind == outcome.OnlyEngine && x.engine.Code == 16007 && strings.Contains(x.engine.Text, "timestamp")
 		},
 	},
@@ -228,8 +249,9 @@ var findRules = []rule{
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
-			return x.Uses("$dateToString") && x.Uses("timezone") && (x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) || x.sameFor(appendZ) ||
-				x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
+			return x.Uses("$dateToString") && x.Uses("timezone") &&
+				(x.sameAfter(func(v any) any { return sortFields(dropZ(v)) }) || x.sameFor(appendZ) ||
+					x.Uses("$strLenCP", "$strLenBytes", "$binarySize") && x.sameAfter(dropNumbers))
 		},
 	},
 	{
@@ -246,7 +268,8 @@ var findRules = []rule{
 		"a timestamp becomes a date",
 		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyEngine && strings.HasPrefix(x.engine.Text, "Unsupported conversion from timestamp to date") ||
+			return x.kind == outcome.OnlyEngine && strings.HasPrefix(x.engine.Text,
+				"Unsupported conversion from timestamp to date") ||
 				x.Uses("onError") && x.sameFor(convertTimestamps)
 		},
 	},
@@ -273,8 +296,10 @@ var findRules = []rule{
 		"a large double becomes a string with an exponent",
 		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
-			return x.Uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP", "$substrBytes") &&
-				(x.HasValue(isTenDigits) || x.Uses("$toDouble") || x.server.HasValue(hasExponent)) && x.sameAfter(dropNumerals)
+			return x.Uses("$toLower", "$toUpper", "$toString", "$strcasecmp", "$convert", "$substr", "$substrCP",
+				"$substrBytes") &&
+				(x.HasValue(isTenDigits) || x.Uses("$toDouble") || x.server.HasValue(hasExponent)) &&
+				x.sameAfter(dropNumerals)
 		},
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// isNumber reports whether a value is of one of the four numeric types.
 func isNumber(v any) bool {
 	switch v.(type) {
 	case int32, int64, float64, bson.Decimal128:
@@ -18,17 +19,20 @@ func isNumber(v any) bool {
 	return false
 }
 
+// isDecimal reports whether a value is a decimal.
 func isDecimal(v any) bool {
 	_, ok := v.(bson.Decimal128)
 	return ok
 }
 
+// isNaN reports whether a value is a double or decimal NaN.
 func isNaN(v any) bool {
 	f, isFloat := v.(float64)
 	n, isDecimal := v.(bson.Decimal128)
 	return isFloat && math.IsNaN(f) || isDecimal && n.IsNaN()
 }
 
+// isLarge reports whether a value is a number from 2^53 on, which doubles can't tell from its neighbours.
 func isLarge(v any) bool {
 	if n, ok := v.(int64); ok {
 		return n >= 1<<53
@@ -37,6 +41,7 @@ func isLarge(v any) bool {
 	return ok && math.Abs(f) >= 1<<53
 }
 
+// isTenDigits reports whether a value is a finite double from 1e10 on.
 func isTenDigits(v any) bool {
 	f, ok := v.(float64)
 	return ok && math.Abs(f) >= 1e10 && !math.IsInf(f, 0)
@@ -55,7 +60,7 @@ func isFraction(v any) bool {
 	return err == nil && digits.Sign() != 0 && exp < 0 && len(digits.String()) <= -exp
 }
 
-// isBrokenDecimal reports whether a value is a decimal that isn't whole.
+// isBrokenDecimal reports whether a value is a decimal that isn't an integer, or isn't finite.
 func isBrokenDecimal(v any) bool {
 	n, ok := v.(bson.Decimal128)
 	if !ok {
@@ -79,6 +84,7 @@ func isLongDecimal(v any) bool {
 	return err == nil && (n.Sign() == 0 || exp <= -13)
 }
 
+// isExtreme reports whether a value is MinKey or MaxKey.
 func isExtreme(v any) bool {
 	switch v.(type) {
 	case bson.MinKey, bson.MaxKey:
@@ -87,16 +93,19 @@ func isExtreme(v any) bool {
 	return false
 }
 
+// hasExponent reports whether a value is a text with a number such as 1e+15.
 func hasExponent(v any) bool {
 	s, _ := v.(string)
 	return strings.Contains(strings.ToLower(s), "e+")
 }
 
+// isZoneFormat reports whether a value is a format of $dateToString with the offset of the time zone in minutes.
 func isZoneFormat(v any) bool {
 	s, ok := v.(string)
 	return ok && strings.Contains(s, "%Z")
 }
 
+// isAnchored reports whether a value is a regular expression that begins with ^.
 func isAnchored(v any) bool {
 	switch v := v.(type) {
 	case string:
@@ -107,7 +116,7 @@ func isAnchored(v any) bool {
 	return false
 }
 
-// isDottedIndex reports whether a value is the path below another field that $unwind stores an index at.
+// isDottedIndex reports whether a value is the dotted path that the grammar uses for the index of $unwind.
 func isDottedIndex(v any) bool { return v == "d.i" }
 
 // isNested reports whether a value is an array with an array in it.
@@ -152,12 +161,13 @@ func isFarOff(v any) bool {
 	return far
 }
 
+// isEmptyDocument reports whether a value is {}.
 func isEmptyDocument(v any) bool {
 	doc, ok := v.(bson.D)
 	return ok && len(doc) == 0
 }
 
-// isHollow reports whether a value is a document that is empty, or has others that are.
+// isHollow reports whether a value is a document without scalars and arrays, at any depth: {}, {a: {}}.
 func isHollow(v any) bool {
 	doc, ok := v.(bson.D)
 	return ok && !slices.ContainsFunc(doc, func(e bson.E) bool { return !isHollow(e.Value) })

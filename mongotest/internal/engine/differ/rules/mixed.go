@@ -87,7 +87,8 @@ var mixedRules = []rule{
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
 		func(x difference) bool {
-			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) && x.differsInChoice()
+			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) &&
+				x.differsInChoice()
 		},
 	},
 	{

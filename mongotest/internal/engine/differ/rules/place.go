@@ -130,7 +130,7 @@ func (x difference) phrasesDiffer() bool {
 	return phrase != "" && !slices.ContainsFunc(server, func(v any) bool { return !differs(v, engine) })
 }
 
-// wordsOf are the words of a text, with spaces between and around them.
+// listWords returns the words of a text, with spaces between and around them.
 func listWords(s string) string {
 	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// less is the case with null for what the operators give, and without the stages, and the operators of an update or a
-// filter, of these names.
+// removeOperators returns the case with null in place of every expression by one of the operators, and without the
+// stages, the update operators and the filter operators of these names.
 func (x difference) removeOperators(operators ...string) cases.Case {
 	c := x.Case
 	named := func(v any) bool {
@@ -41,10 +41,11 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 	return c
 }
 
-// removed stands for what less takes out.
+// removed marks what removeOperators takes out, until the list around it has been read.
 var removed any = bson.Symbol("removed")
 
-// unfiltered are the case with array filters that take no element, and with those that take each.
+// replaceArrayFilters returns the case with array filters that match no element, and the case with array filters that
+// match every element.
 func (x difference) replaceArrayFilters() []cases.Case {
 	out := []cases.Case{x.Case, x.Case}
 	for i, condition := range []bson.D{tree.D("$in", bson.A{}), tree.D("$nin", bson.A{})} {
@@ -61,6 +62,7 @@ func (x difference) replaceArrayFilters() []cases.Case {
 	return out
 }
 
+// replaceAll replaces $all, and $in of one value, by an equality with the first value.
 func replaceAll(v any) any {
 	switch v := v.(type) {
 	case bson.D:
@@ -84,7 +86,7 @@ func replaceAll(v any) any {
 	return v
 }
 
-// unlimited is a find without a limit.
+// dropLimits returns the find without limit and skip.
 func (x difference) dropLimits() cases.Case {
 	c := x.Case
 	c.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool {
@@ -93,7 +95,7 @@ func (x difference) dropLimits() cases.Case {
 	return c
 }
 
-// listsNoDecimals takes the decimals from the lists of $in and $nin.
+// dropListDecimals removes the decimals from the lists of $in and $nin.
 func dropListDecimals(v any) any {
 	doc, _ := v.(bson.D)
 	for i, e := range doc {
@@ -108,7 +110,7 @@ func dropListDecimals(v any) any {
 	return doc
 }
 
-// datesOfTimestamps makes $convert take dates for timestamps.
+// convertTimestamps makes $convert take a date for a timestamp of its input.
 func convertTimestamps(v any) any {
 	doc, _ := v.(bson.D)
 	in := tree.Lookup(doc, "input")
@@ -122,12 +124,14 @@ func convertTimestamps(v any) any {
 	})
 }
 
-// wholeTruth makes $expr of a number depend on its whole part.
+// truncateExpr makes the truth of a number in $expr depend on its whole part.
 func truncateExpr(v any) any { return wrapExpr(v, "$trunc") }
 
-// intTruth makes $expr of a number depend on the int that it becomes.
+// convertExpr makes the truth of a number in $expr depend on the int that it becomes, which fails for NaN and large
+// numbers.
 func convertExpr(v any) any { return wrapExpr(v, "$toInt") }
 
+// wrapExpr applies an operator to the value of $expr if it is a number.
 func wrapExpr(v any, operator string) any {
 	doc, _ := v.(bson.D)
 	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
@@ -140,7 +144,7 @@ func wrapExpr(v any, operator string) any {
 	return doc
 }
 
-// eachEqual compares every operand of $setEquals with the first.
+// compareEach compares every operand of $setEquals with the first, so that all are computed.
 func compareEach(v any) any {
 	doc, ok := v.(bson.D)
 	list, _ := tree.Lookup(v, "$setEquals").(bson.A)
@@ -154,8 +158,8 @@ func compareEach(v any) any {
 	return tree.D("$arrayElemAt", bson.A{pairs, 0})
 }
 
-// exprAlone takes away what stands beside $expr in a filter, or in a $match before it, with a $redact between them or
-// not.
+// isolateExpr removes the conditions beside $expr in a filter, or a $match before a $match with $expr. Then $expr is
+// computed for all documents. There may be a $redact between the two stages.
 func isolateExpr(v any) any {
 	if list, ok := v.(bson.A); ok {
 		list = slices.Clone(list)
@@ -185,7 +189,7 @@ func isolateExpr(v any) any {
 	return v
 }
 
-// withoutYear0 makes years before the first one less.
+// skipYear0 makes years before the year 1 one less, so that there is no year 0.
 func skipYear0(v any) any {
 	if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$year" {
 		return tree.D("$let",
@@ -197,7 +201,7 @@ func skipYear0(v any) any {
 	return v
 }
 
-// inlined puts the variables of $let in their places.
+// inlineVariables replaces each variable of a $let by its expression. So a variable that isn't used isn't computed.
 func inlineVariables(v any) any {
 	let := tree.Lookup(v, "$let")
 	vars, _ := tree.Lookup(let, "vars").(bson.D)
@@ -212,7 +216,7 @@ func inlineVariables(v any) any {
 	})
 }
 
-// anyBits makes conditions on bits hold for any field.
+// acceptAnyBits makes conditions on bits match every document that has the field.
 func acceptAnyBits(v any) any {
 	doc, _ := v.(bson.D)
 	if len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$bits") {
@@ -221,7 +225,7 @@ func acceptAnyBits(v any) any {
 	return v
 }
 
-// wholeDecimal makes a number with the server's bits of a decimal that has none.
+// truncateDecimal returns an integer with the bits that the server finds in a decimal which isn't an integer.
 func truncateDecimal(v any) any {
 	if !isBrokenDecimal(v) {
 		return v
@@ -233,7 +237,7 @@ func truncateDecimal(v any) any {
 	return int64(f)
 }
 
-// missingIsLeast makes MinKey of the missing operands of comparisons.
+// replaceMissing makes missing operands of comparisons MinKey.
 func replaceMissing(v any) any {
 	doc, _ := v.(bson.D)
 	if len(doc) != 1 || !slices.Contains([]string{"$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne"}, doc[0].Key) {
@@ -250,7 +254,7 @@ func replaceMissing(v any) any {
 	return tree.D(doc[0].Key, list)
 }
 
-// exists makes a filter's comparisons by order with MinKey and MaxKey hold for fields that are there alone.
+// requireExists makes a filter's comparisons by order with MinKey and MaxKey match only documents that have the field.
 func requireExists(v any) any {
 	doc, _ := v.(bson.D)
 	for _, e := range doc {
@@ -261,7 +265,7 @@ func requireExists(v any) any {
 	return v
 }
 
-// withoutOnNull takes from a $convert what it gives for null.
+// dropOnNull removes onNull from a $convert.
 func dropOnNull(v any) any {
 	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
 		return tree.D("$convert", dropField(convert, "onNull"))
@@ -269,7 +273,7 @@ func dropOnNull(v any) any {
 	return v
 }
 
-// letLiteral makes of $let of a constant the constant as it is written.
+// quoteLet replaces a $let whose "in" is a constant by the constant as it is written, without computing it.
 func quoteLet(v any) any {
 	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
 	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
@@ -278,7 +282,7 @@ func quoteLet(v any) any {
 	return v
 }
 
-// zones ends what $dateToString gives in any time zone with Z.
+// appendZ appends Z to the result of a $dateToString with a time zone and without a format.
 func appendZ(v any) any {
 	args := tree.Lookup(v, "$dateToString")
 	if tree.Lookup(args, "timezone") != nil && tree.Lookup(args, "format") == nil {
@@ -287,7 +291,7 @@ func appendZ(v any) any {
 	return v
 }
 
-// anywhere makes conditions on a place on the sphere hold for any field.
+// acceptAnyPlace makes conditions on a place on the sphere match every document that has the field.
 func acceptAnyPlace(v any) any {
 	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
 		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
@@ -296,7 +300,7 @@ func acceptAnyPlace(v any) any {
 	return v
 }
 
-// circles makes the circles of a command larger or smaller.
+// scaleCircles returns a rewriting that multiplies the radius of each circle by a factor.
 func scaleCircles(by float64) func(any) any {
 	return func(v any) any {
 		circle, _ := tree.Lookup(v, "$centerSphere").(bson.A)

@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// before is an aggregation without the first stage of one of the names and what follows it.
+// cutBefore returns the aggregation up to the first stage of one of the names.
 func (x difference) cutBefore(names ...string) cases.Case {
 	return x.MapCommand(func(v any) any {
 		stages, _ := v.(bson.A)
@@ -23,7 +23,7 @@ func (x difference) cutBefore(names ...string) cases.Case {
 	})
 }
 
-// lastMatch takes the first $match from a pipeline that has another one later.
+// dropFirstMatch removes the first $match of a pipeline that has another $match later, with a stage between them.
 func dropFirstMatch(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -43,7 +43,7 @@ func dropFirstMatch(v any) any {
 	return slices.Delete(slices.Clone(stages), first, first+1)
 }
 
-// unsetUnused makes each $unset remove the fields that the stage after it doesn't use.
+// unsetUnused makes each $unset remove only the fields that the next stage doesn't use.
 func unsetUnused(v any) any {
 	stages, _ := v.(bson.A)
 	for i := 0; i+1 < len(stages); i++ {
@@ -69,7 +69,7 @@ func unsetUnused(v any) any {
 	return stages
 }
 
-// unsetWhole has $unset remove the whole fields that its paths begin with.
+// unsetWhole makes $unset remove the whole top-level fields of its paths.
 func unsetWhole(v any) any {
 	stage, _ := v.(bson.D)
 	if len(stage) != 1 || stage[0].Key != "$unset" {
@@ -93,7 +93,7 @@ func unsetWhole(v any) any {
 	return tree.D("$unset", fields)
 }
 
-// descends makes $redact descend into every document.
+// descendAlways makes $redact descend into every document.
 func descendAlways(v any) any {
 	if v == "$$KEEP" || v == "$$PRUNE" {
 		return "$$DESCEND"
@@ -101,7 +101,7 @@ func descendAlways(v any) any {
 	return v
 }
 
-// fillSorts puts a $sort before each $fill with values alone.
+// sortBeforeFill puts a $sort before each $fill that has only values, and no method.
 func sortBeforeFill(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -118,7 +118,7 @@ func sortBeforeFill(v any) any {
 	return out
 }
 
-// fillEach computes the values of $fill for each document.
+// fillEach replaces a $fill by an $addFields that computes its values for each document.
 func fillEach(v any) any {
 	output, ok := tree.Lookup(tree.Lookup(v, "$fill"), "output").(bson.D)
 	if !ok {
@@ -136,7 +136,8 @@ func fillEach(v any) any {
 	return tree.D("$addFields", values)
 }
 
-// madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
+// dropMadeParents removes empty documents from the documents that $densify makes. They are at the first field of the
+// path of a partition. Made documents have no _id.
 func dropMadeParents(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {
@@ -156,7 +157,7 @@ func dropMadeParents(v any) any {
 	return v
 }
 
-// unpartitioned takes the partitions from a $densify.
+// dropPartitions removes the partitions from a $densify.
 func dropPartitions(v any) any {
 	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "field") &&
 		tree.IsArray(tree.Lookup(tree.Lookup(doc, "range"), "bounds")) {
@@ -173,7 +174,7 @@ func joinAll(v any) any {
 	return v
 }
 
-// countAnyway makes of $count what gives a document for none too.
+// countAnyway replaces $count by stages that return a document with 0 if there is nothing to count.
 func countAnyway(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {

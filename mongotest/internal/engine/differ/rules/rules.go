@@ -29,5 +29,6 @@ func Explain(
 	return ""
 }
 
-var rules = slices.Concat(updateRules, updateOperatorRules, findRules, valueRules, expressionRules, numberRules, aggregateRules,
+var rules = slices.Concat(updateRules, updateOperatorRules, findRules, valueRules, expressionRules, numberRules,
+	aggregateRules,
 	stageRules, placeRules, mixedRules)

@@ -86,7 +86,8 @@ var stageRules = []rule{
 			tooMany := x.kind == outcome.OnlyEngine && x.engine.Code == 5897900
 			return (x.kind == outcome.Replies || x.kind == outcome.States || tooMany) && x.Uses("$densify") &&
 				x.Uses("partitionByFields") &&
-				mentions(x.Command, "d.a") && (tooMany || x.sameFor(dropMadeParents) || x.differsInChoice() || x.returnsPart())
+				mentions(x.Command, "d.a") && (tooMany || x.sameFor(dropMadeParents) || x.differsInChoice() ||
+				x.returnsPart())
 		},
 	},
 	{

@@ -190,7 +190,8 @@ var updateRules = []rule{
 						slices.Contains([]int32{2, 28}, x.run(x.replaceArrayFilters()[1]).Code) ||
 					x.kind == outcome.OnlyEngine &&
 						(x.engine.Code == 28 ||
-							strings.HasPrefix(x.engine.Text, "Cannot apply $") && !x.run(x.replaceArrayFilters()[0]).Fails() ||
+							strings.HasPrefix(x.engine.Text, "Cannot apply $") &&
+								!x.run(x.replaceArrayFilters()[0]).Fails() ||
 							strings.HasSuffix(x.engine.Text,
 								"must exist in the document in order to apply array updates.")))
 		},

@@ -174,7 +174,8 @@ var updateOperatorRules = []rule{
 		"$pull by conditions on fields removes what is no document",
 		"MongoDB removes the documents that match as in a filter ($pull, \"Remove Items from an Array of Documents\").",
 		func(x difference) bool {
-			return x.IsUpdate() && (pullsAll(x.Change()) || x.HasValue(isNested)) && x.sameOutside(simplifyUpdate, "$pull")
+			return x.IsUpdate() && (pullsAll(x.Change()) || x.HasValue(isNested)) &&
+				x.sameOutside(simplifyUpdate, "$pull")
 		},
 	},
 	{

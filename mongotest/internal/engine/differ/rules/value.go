@@ -39,7 +39,8 @@ var valueRules = []rule{
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return x.IsUpdate() && x.HasValue(isNaN) &&
-				(x.sameOutside(sortFields, "$min", "$max") || x.sameOutside(sortFields, "$min") || x.sameOutside(sortFields, "$max"))
+				(x.sameOutside(sortFields, "$min", "$max") || x.sameOutside(sortFields, "$min") ||
+					x.sameOutside(sortFields, "$max"))
 		},
 	},
 	{
@@ -77,7 +78,8 @@ var valueRules = []rule{
 			return x.Uses("$centerSphere", "$geoIntersects", "$geometry") && x.HasValue(isFarOff) &&
 				(x.differsInChoice() ||
 					x.kind == outcome.OnlyServer &&
-						(x.failsFor(acceptAnyPlace) || x.server.Code == 28 && x.run(x.MapCommand(acceptAnyPlace)).Code == 28))
+						(x.failsFor(acceptAnyPlace) || x.server.Code == 28 &&
+							x.run(x.MapCommand(acceptAnyPlace)).Code == 28))
 		},
 	},
 	{
@@ -97,13 +99,15 @@ var valueRules = []rule{
 			byStage := false
 			tree.Walk(x.Get("pipeline"), func(key string, v any) { byStage = byStage || key == "$sort" && hasIndex(v) })
 			if byStage {
-				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) && x.differsInChoice()
+				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) &&
+					x.differsInChoice()
 			}
 			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
 			return indexed &&
 				(x.picksOneBy(tree.IsArray) && (x.differsInChoice() || x.failsOnAnother()) ||
 					x.HasValue(isNested) && x.kind == outcome.Replies &&
-						(x.Verb() == "find" && x.Get("limit") != nil && x.differsInChoice() || x.sameAfter(sortElements)))
+						(x.Verb() == "find" && x.Get("limit") != nil && x.differsInChoice() ||
+							x.sameAfter(sortElements)))
 		},
 	},
 	{

@@ -40,6 +40,7 @@ func ReasonToWithhold(c cases.Case) string {
 	return ""
 }
 
+// hasPercentileThenFill reports whether a $fill comes after a $group with $percentile or $median.
 func hasPercentileThenFill(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found, group := false, false
@@ -51,6 +52,7 @@ func hasPercentileThenFill(pipeline any) bool {
 	return found
 }
 
+// prunesEarly reports whether a $redact that isn't the last stage can prune.
 func prunesEarly(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found := false
@@ -61,6 +63,7 @@ func prunesEarly(pipeline any) bool {
 	return found
 }
 
+// changesCaseOfType reports whether a letter-case operator has $type, or $toString of a boolean, as an operand.
 func changesCaseOfType(c cases.Case) bool {
 	found := false
 	bools := c.HasValue(func(v any) bool { _, isBool := v.(bool); return isBool })
@@ -74,19 +77,22 @@ func changesCaseOfType(c cases.Case) bool {
 			for _, x := range list {
 				doc, _ := x.(bson.D)
 				_, isBool := unwrapOperand(tree.Lookup(x, "$toString")).(bool)
-				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && tree.HasField(doc, "$toString")
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools &&
+					tree.HasField(doc, "$toString")
 			}
 		}
 	})
 	return found
 }
 
+// hasElementBesidePath reports whether a projection has both $elemMatch and a dotted path.
 func hasElementBesidePath(projection any) bool {
 	fields, _ := projection.(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { return tree.Lookup(e.Value, "$elemMatch") != nil }) &&
 		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 }
 
+// hasConstantMerge reports whether $mergeObjects or $unsetField has a document without field paths as its operand.
 func hasConstantMerge(projection any) bool {
 	found := false
 	tree.Walk(projection, func(key string, v any) {
@@ -98,6 +104,7 @@ func hasConstantMerge(projection any) bool {
 	return found
 }
 
+// hasEmptyPairs reports whether $arrayToObject has {$literal: []} as its operand.
 func hasEmptyPairs(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -106,6 +113,7 @@ func hasEmptyPairs(command bson.D) bool {
 	return found
 }
 
+// hasConstantInDotted reports whether a dotted path of a projection has a constant.
 func hasConstantInDotted(projection any) bool {
 	fields, _ := projection.(bson.D)
 	for _, e := range fields {
