@@ -13,6 +13,7 @@ import (
 // laterRules are of expressions too.
 var expressionRules = []rule{
 	{
+		// {$add: [null, {$divide: [1, 0]}]}: the server fails.
 		"a constant is computed though an operand before it is null, or decides",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
@@ -24,6 +25,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$indexOfCP: [null, {$substrCP: ["x", 0, -1]}]}: the server fails.
 		"$indexOfBytes, $indexOfCP and $add compute what follows a null",
 		"MongoDB returns null for a string that is null or missing, and as soon as an operand of a sum is " +
 			"($indexOfBytes, $indexOfCP, $add).",
@@ -32,6 +34,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$range: [2000000000, 0]}. Code 146 is ExceededMemoryLimit.
 		"$range whose end is before its start is too large",
 		"MongoDB's range is empty then ($range).",
 		func(x difference) bool {
@@ -40,6 +43,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// The engine's command matches a document, so it ends before it comes to the document that makes $expr fail.
 		"findAndModify computes $expr for documents after the one that it finds",
 		"MongoDB's manual doesn't say for which documents the filter is computed.",
 		func(x difference) bool {
@@ -49,6 +53,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$toUpper: Infinity}: the server returns "Infinity", MongoDB "INFINITY".
 		"$toUpper and $toLower leave infinity and NaN as they are",
 		"MongoDB's text is in capital or in small letters ($toUpper, $toLower).",
 		func(x difference) bool {
@@ -62,6 +67,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$setEquals: [[1], [2], {$divide: [1, 0]}]}.
 		"$setEquals computes every operand",
 		"MongoDB's ends at the first that isn't the same set; its manual doesn't say so ($setEquals).",
 		func(x difference) bool {
@@ -74,6 +80,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$second: ISODate("1969-12-31T23:59:58.999Z")}: the server returns another second.
 		"a part of a date before 1970 isn't that of its second",
 		"MongoDB's dates are milliseconds, before 1970 too: -1001 is at 23:59:58.999 ($second).",
 		func(x difference) bool {
@@ -81,6 +88,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// The server has no year 0: the year before the year 1 is -1.
 		"a year before the first is one less",
 		"MongoDB's manual doesn't say how those years are counted; here there is a year 0, as in ISO 8601 ($year).",
 		func(x difference) bool {
@@ -88,6 +96,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// Codes 28656 and 28657 are of an index within a character. The server cuts the text before it replaces.
 		"$substr and $substrBytes cut what $replaceOne made of a longer text",
 		"MongoDB refuses an index within a character of the text itself ($substrBytes).",
 		func(x difference) bool {
@@ -96,6 +105,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$toDate: {$avg: [1, 3]}} and {$bitNot: {$avg: [1, 3]}}: one of the two types is refused.
 		"$avg of whole numbers is a whole number where another operator takes it",
 		"MongoDB's average is a double, or a decimal of decimals ($avg, \"Result Data Type\").",
 		func(x difference) bool {
@@ -105,6 +115,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$setField: {field: {$literal: "a.b"}, …}}: the server sets b in the document a.
 		"$setField splits a field's name at its dots",
 		"MongoDB adds a field whose name has dots in it ($setField).",
 		func(x difference) bool {
@@ -119,6 +130,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$round: Decimal128("1.50")} is 2 for MongoDB, 2E+0 or 2.0 for the server.
 		"a decimal that is rounded to whole numbers keeps its exponent",
 		"MongoDB's result is a whole number without one; numbers with more zeros are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
@@ -127,6 +139,7 @@ var expressionRules = []rule{
 		},
 	},
 	{
+		// {$toDecimal: 0.0}: the server returns 0E-15.
 		"a double's zero becomes a decimal with 15 places",
 		"MongoDB's is 0 without any, and every other double has 15 digits; numbers with more zeros are equal (Comparison/Sort Order, " +
 			"\"Numeric Types\").",

@@ -11,6 +11,8 @@ import (
 
 var findRules = []rule{
 	{
+		// {$project: {a: {$divide: [1, 0]}}} on an empty collection: the server fails. The engine's reply shows no
+		// document. Code 40228 is of a new root that isn't a document.
 		"constants are computed for no document",
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
@@ -19,6 +21,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$zip: {inputs: [{$range: [0, 2]}, "$a"]}}.
 		"$zip takes no constant expression",
 		"MongoDB takes any expression that resolves to an array ($zip).",
 		func(x difference) bool {
@@ -27,6 +30,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// Only fields that depend on $dateTrunc differ. The amount is a matter of the date and the unit, so it isn't
+		// checked.
 		"$dateTrunc is off",
 		"MongoDB truncates to the start of the unit in the time zone, before 1970 too ($dateTrunc).",
 		func(x difference) bool {
@@ -34,6 +39,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$ifNull: [5, {$divide: [1, 0]}]}: the server fails.
 		"$ifNull, $switch and $convert compute what they don't need",
 		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
 		func(x difference) bool {
@@ -41,6 +47,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$let: {vars: {v: {$divide: [1, 0]}}, in: 5}}: MongoDB fails, the server doesn't.
 		"a variable of $let that nobody needs isn't computed",
 		"MongoDB assigns each variable before it evaluates \"in\" ($let).",
 		func(x difference) bool {
@@ -49,6 +56,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$let: {vars: {…}, in: {$add: [1, 2]}}}: the server returns the document {$add: [1, 2]}, or refuses it.
 		"$let of a constant isn't computed",
 		"MongoDB evaluates the expression \"in\" ($let).",
 		func(x difference) bool {
@@ -59,6 +67,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$project: {b: 5, a: 1}}: the server returns {a: 1, b: 5}. So the order of all fields of such commands isn't
+		// compared.
 		"constants and joined documents are placed last",
 		"MongoDB puts computed fields in the order in which they are given, in place of the field that they " +
 			"replace ($project, $addFields, $fill).",
@@ -70,6 +80,9 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$expr: {$gt: ["$z", MinKey]}}: z is missing, which is above MinKey for MongoDB. Other documents match, so
+		// anything of them may be returned or fail: a rewriting that makes the difference go, or the choice of
+		// documents, must explain it.
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
@@ -80,6 +93,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$regexMatch: {input: {$arrayElemAt: [[], 0]}, regex: "x"}}.
 		"$regexMatch fails on a null that an operator returns",
 		"MongoDB returns false or null for an input that is null ($regexMatch, $regexFind).",
 		func(x difference) bool {
@@ -88,11 +102,13 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$substrCP: ["", 0, -1]}. Code 34454 is of a negative length.
 		"$substrCP of nothing takes a negative length",
 		"MongoDB requires a length of at least 0 ($substrCP).",
 		func(x difference) bool { return x.onlyEngine() && x.engine.Code == 34454 },
 	},
 	{
+		// {$mergeObjects: "$a"} on {a: [{b: 1}, {c: 2}]} is {b: 1, c: 2}. The server fails.
 		"$mergeObjects of one operand doesn't merge what is in an array",
 		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one ($mergeObjects).",
 		func(x difference) bool {
@@ -101,11 +117,15 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$avg: [1, 3]} is the double 2 for MongoDB, an integer for the server. Everything that depends on it may
+		// differ.
 		"$avg returns the type of what it averages",
 		"MongoDB returns a double, and a decimal if there is one among the values ($avg, \"Result Data Type\").",
 		func(x difference) bool { return x.sameOutside(sortFields, "$avg") },
 	},
 	{
+		// The sort {a: 1} of {a: []} and {a: null}. With a limit, or where a stage picks some of the documents, other
+		// documents are returned. Without a limit, find returns the same documents in another order.
 		"an empty array sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
@@ -119,6 +139,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$add: [null, "x"]}: the server fails with code 14, TypeMismatch.
 		"$add looks at every operand",
 		"MongoDB returns null as soon as an operand is null or missing ($add, $multiply).",
 		func(x difference) bool {
@@ -126,6 +147,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {a: {$gt: /x/}}.
 		"a regular expression can be compared with by order",
 		"MongoDB refuses it for $gt and the like ($regex).",
 		func(x difference) bool {
@@ -135,6 +157,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$dateToString: {date: "$d", format: "%b"}}: Jan.
 		"$dateToString doesn't know the names of months",
 		"MongoDB has %b and %B ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
@@ -142,6 +165,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {a: 5, $expr: {$divide: [1, "$b"]}} on {a: 4, b: 0}: whether it fails depends on which clause comes first.
+		// One side fails, and it does so because of $expr, or the engine fails too if $expr stands alone.
 		"a filter computes $expr in another order",
 		"MongoDB's manual doesn't say in which order the clauses of a filter are computed.",
 		func(x difference) bool {
@@ -153,6 +178,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$getField: {field: "b", input: 5}}.
 		"$getField fails on what is no document",
 		"MongoDB returns a missing value ($getField).",
 		func(x difference) bool {
@@ -161,6 +187,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// "+000" and "000". Counts of characters depend on it, so numbers aren't compared if the text's length is
+		// taken.
 		"%Z of UTC has no sign",
 		"MongoDB writes the offset in minutes with its sign ($dateToString, \"Format Specifiers\").",
 		func(x difference) bool {
@@ -171,6 +199,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: "$d", unit: "second", amount: 1e10}}.
 		"$dateAdd overflows before the type does",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -181,6 +210,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// The engine fails too without the limit.
 		"a projection is computed for documents beyond the limit",
 		"MongoDB's find projects what it returns (find, \"projection\").",
 		func(x difference) bool {
@@ -189,6 +219,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$regexFindAll: {input: "aaa", regex: "^a"}}: the server finds three matches, MongoDB one. In a group, nulls
+		// in their place are left out.
 		"$regexFindAll anchors anew after each match",
 		"The beginning of a string is in one place (Regular Expressions; $regexFindAll).",
 		func(x difference) bool {
@@ -198,6 +230,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$mod: [5.5, Long(2)]} is 1.5 for MongoDB. A $bitNot of the result fails, or doesn't, by its type.
 		"$mod of a double by a long is a long, and that of a large long inexact",
 		"From 7.2 on the result has the larger of the two types, a double if either is one ($mod).",
 		func(x difference) bool {
@@ -207,6 +240,8 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$reduce: {input: ["$z"], initialValue: 0, in: "$$this"}}, where z is missing. 0 is the type of a missing
+		// value.
 		"$reduce fails when it comes to a missing value",
 		"MongoDB takes a missing value for any other ($reduce).",
 		func(x difference) bool {
@@ -214,6 +249,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// A large double is an integer, and has no digits to round.
 		"$round of a large double loses digits",
 		"MongoDB returns an integral double as it is ($round).",
 		func(x difference) bool {
@@ -221,6 +257,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {b: {$slice: ["$a", 1, 2]}}, which is the expression, and not {a: {$slice: [1, 2]}}.
 		"$slice of a projection can't be the expression",
 		"Since 4.4 a projection takes any aggregation expression (find, \"projection\").",
 		func(x difference) bool {
@@ -229,6 +266,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {b: {c: "$a", d: 0}}. Codes 31252 to 31254 are of a mix of inclusion and exclusion.
 		"a number inside a computed document of a projection isn't an inclusion or exclusion",
 		"MongoDB refuses to mix them, below a field too (find, \"projection\").",
 		func(x difference) bool {
@@ -237,6 +275,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$toUpper: Code("x")}. Code 16007 is of a value that has no text.
 		"JavaScript isn't a string, and a timestamp is one",
 		"MongoDB's manual names neither among what becomes a string by itself ($toUpper, $strcasecmp, $substrBytes).",
 		func(x difference) bool {
@@ -246,6 +285,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$dateToString: {date: "$d", timezone: "+01:00"}}: the server's text ends with Z. $toLower may write it as z.
 		"$dateToString ends with Z in any time zone",
 		"MongoDB writes Z for UTC alone ($dateToString, \"format\").",
 		func(x difference) bool {
@@ -255,16 +295,20 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$add: [-0.0, 0]}.
 		"-0 and 0 are mixed up in sums",
 		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool { return x.Uses("$sum", "$add", "$avg") && x.sameAfter(simplifyZeros) },
 	},
 	{
+		// {$setField: {field: "a", input: null, value: {$divide: [1, 0]}}}: the server fails.
 		"$setField computes what null makes needless, and takes no missing document",
 		"MongoDB returns null for an input that is null or missing ($setField).",
 		func(x difference) bool { return x.computesEagerly("$setField") },
 	},
 	{
+		// {$toDate: Timestamp(5, 1)}: the server returns the date of the second 5. With onError, MongoDB returns that
+		// value.
 		"a timestamp becomes a date",
 		"MongoDB's page doesn't name a timestamp among what becomes a date ($toDate).",
 		func(x difference) bool {
@@ -274,6 +318,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$toDate: 1e15} is the date 33658-09-27.
 		"$toDate of a large number fails",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -281,11 +326,13 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$subtract: ["$d", 0.5]}.
 		"$subtract of a fraction from a date rounds it",
 		"MongoDB subtracts whole milliseconds ($subtract).",
 		func(x difference) bool { return x.sameOutside(sortFields, "$subtract") },
 	},
 	{
+		// {$toUpper: 1.23456789}: the server returns 1.23457.
 		"a double becomes a string with six digits",
 		"MongoDB writes up to 16 digits ($toLower, $toUpper, $toString).",
 		func(x difference) bool {
@@ -293,6 +340,7 @@ var findRules = []rule{
 		},
 	},
 	{
+		// {$toString: 1e15}: the server returns 1e+15, MongoDB 1000000000000000.
 		"a large double becomes a string with an exponent",
 		"MongoDB writes up to 16 digits before it does ($toLower, $toUpper, $toString).",
 		func(x difference) bool {

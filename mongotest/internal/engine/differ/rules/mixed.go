@@ -11,6 +11,7 @@ import (
 // mixedRules come last: cases of two of the differences above, and what else there is.
 var mixedRules = []rule{
 	{
+		// {a: {$geoWithin: {$centerSphere: …, $eq: 1}}}.
 		"$geoWithin takes other conditions beside it",
 		"MongoDB refuses what stands beside $geoWithin in one document ($geoWithin, syntax).",
 		func(x difference) bool {
@@ -19,6 +20,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// One of the two sides has code 66 (ImmutableField), the other another error. Neither has a duplicate key.
 		"of two mistakes one of which changes the _id, the other is told",
 		"MongoDB finds conflicts first, and then applies an update in the order of its paths (Update Operators).",
 		func(x difference) bool {
@@ -27,6 +29,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// startWith: {$divide: [1, 0]} on an empty collection: the engine fails, and only because of $graphLookup.
 		"what $graphLookup starts with isn't computed for an empty collection",
 		"An aggregation fails when one of its expressions does ($graphLookup).",
 		func(x difference) bool {
@@ -34,6 +37,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$sort: {a: 1}} after {$set: {a: []}}. A $skip or $limit then leaves out other documents. So the server may
+		// fail for a document that the engine leaves out.
 		"an empty array that was computed sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
@@ -46,11 +51,13 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$addFields: {}}. Code 40180 is of it.
 		"$addFields takes an empty document",
 		"MongoDB refuses it; {$literal: {}} is one ($literal).",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 40180 },
 	},
 	{
+		// Each of both has a rule above. Here both happen to one outcome.
 		"sets come in another order, and constants last",
 		"See there.",
 		func(x difference) bool {
@@ -60,6 +67,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$top: {sortBy: {a: 1}, output: {$divide: [1, "$b"]}}}: the engine computes the output of each document of
+		// the group.
 		"what is below the top of a group isn't computed",
 		"MongoDB's manual doesn't say whether it is ($top, $bottom).",
 		func(x difference) bool {
@@ -67,6 +76,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// Also with depths that are ints on the server.
 		"$graphLookup finds in another order",
 		"MongoDB gives the found documents in no order ($graphLookup, \"Considerations\").",
 		func(x difference) bool {
@@ -75,6 +85,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: "$d", unit: "month", amount: 1, timezone: "America/New_York"}}. Fields that depend on
+		// it aren't compared.
 		"years, quarters and months are added in a time zone a day off",
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
@@ -84,6 +96,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// 1 or 1.0 for the documents {a: 1} and {a: 1.0}.
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
 		func(x difference) bool {
@@ -92,6 +105,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$sortByCount: {$divide: [1, 0]}} on an empty collection.
 		"$sortByCount computes a constant for an empty collection",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
@@ -99,11 +113,15 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// [{$facet: {x: [{$project: {a: {$divide: [1, 0]}}}, {$count: "n"}]}}]: the engine fails, and only because of
+		// $facet.
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool { return x.engine.FailsComputing() && x.failsBecauseOf("$facet") },
 	},
 	{
+		// [{$project: {a: {$divide: [1, "$b"]}}}, {$limit: 1}]: the server fails for the second document, as the engine
+		// does without the limit.
 		"what $limit leaves out is computed",
 		"MongoDB's manual says that $limit is moved before stages that keep every document (Aggregation Pipeline Optimization).",
 		func(x difference) bool {
@@ -111,6 +129,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$group: {_id: null, f: {$first: "$z"}}}: MongoDB returns f: null.
 		"$first, $last, $top and $bottom of what is missing in a group or a window leave the field out",
 		"MongoDB's is null ($last (aggregation accumulator), \"Missing Values\").",
 		func(x difference) bool {
@@ -120,6 +139,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$toDate: ""}.
 		"an empty text is a date",
 		"MongoDB fails for a text that is no date ($toDate, $convert).",
 		func(x difference) bool {
@@ -127,11 +147,13 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {groupBy: "a"}. Code 40202 is of a groupBy that isn't an expression.
 		"$bucket groups by a constant text",
 		"MongoDB's groupBy is a path with its $, or an expression ($bucket).",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 40202 },
 	},
 	{
+		// {$add: ["$d", Long(9e18)]}.
 		"a date that overflows wraps around",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -139,6 +161,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: null, unit: "day", amount: {$divide: [1, 0]}}}. An amount that isn't an integer makes
+		// the server fail too.
 		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
 		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
@@ -155,6 +179,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: "$d", unit: "millisecond", amount: 1}}: the server adds fractions of a second as
+		// doubles.
 		"milliseconds are added to dates inexactly",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -163,6 +189,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$eq: [{$setUnion: ["$a", "$b"]}, [1, 2]]}: the order of the union decides. Then the comparison's result may
+		// be any truth.
 		"sets are compared in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
@@ -172,6 +200,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$setUnion: [[1.5], [Decimal128("1.5")]]}: the server returns both. So arrays of scalars aren't compared.
 		"sets take a decimal for another value than the double that is equal to it",
 		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
@@ -180,6 +209,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// The key "a.0" on {a: [[1, 2]]}: MongoDB returns 1 and 2, the server [1, 2].
 		"distinct doesn't look into an array within an array",
 		"MongoDB takes each element of an array for a value (distinct, \"Array Fields\").",
 		func(x difference) bool {
@@ -252,6 +282,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// The group of null and the group of missing keys are one group on one side only, and a later stage counts or
+		// changes it.
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
@@ -261,6 +293,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// [{$unionWith: {pipeline: [{$count: "n"}]}}]: the engine gives the server's outcome, or its error, if it also
+		// counts 0.
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {

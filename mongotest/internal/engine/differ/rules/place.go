@@ -16,6 +16,7 @@ import (
 // placeRules are of geospatial queries, of text search and of positional projections.
 var placeRules = []rule{
 	{
+		// The distances differ by at most 0.7 %, which is what the shape of the earth makes of them.
 		"a distance is measured on an ellipsoid",
 		"MongoDB measures on a sphere (2dsphere Indexes; $geoNear).",
 		func(x difference) bool {
@@ -24,6 +25,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The engine returns the server's documents for a radius that is 0.7 % larger or smaller.
 		"a circle is measured on an ellipsoid",
 		"MongoDB measures on a sphere (2dsphere Indexes; $centerSphere).",
 		func(x difference) bool {
@@ -31,6 +33,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The server returns only documents that the engine returns too.
 		"a least distance loses documents at times",
 		"MongoDB returns every document that is farther away ($minDistance).",
 		func(x difference) bool {
@@ -38,6 +41,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// {a: [500, 500]}. Code 16756 is of a point that isn't on the sphere.
 		"a 2dsphere index takes a legacy point that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 (2dsphere Indexes).",
 		func(x difference) bool {
@@ -46,6 +50,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {"a.0": 5} and the projection {"a.$": 1}.
 		"a positional projection doesn't know the element that a filter names by its index",
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
@@ -55,6 +60,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {$or: [{a: 1}, {a: 2}]} and the projection {"a.$": 1}.
 		"a positional projection looks at one condition of $or alone",
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
@@ -69,6 +75,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {"a.b": null} and the projection {"a.$": 1} on {a: [{c: 1}]}.
 		"a positional projection finds no element by a field that is missing in it",
 		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
 		func(x difference) bool {
@@ -78,6 +85,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {a: {$ne: 1}} and the projection {"a.$": 1}. Code 51246 is of an element that wasn't found.
 		"a positional projection takes an element by a negation",
 		"MongoDB's element is one that matches a condition on the array, and a negation is none ($ (projection)).",
 		func(x difference) bool {
@@ -85,6 +93,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {a: 1, $expr: true} and the projection {"a.$": 1}.
 		"a positional projection takes no $jsonSchema and no $expr in the filter",
 		"MongoDB's filter may have any operators ($ (projection)).",
 		func(x difference) bool {
@@ -93,6 +102,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The phrase "ca" is in the text "cat", and the phrase "a b" is in "a, b" for the server.
 		"a phrase is of whole words, and what stands between them doesn't matter",
 		"MongoDB looks for the exact phrase, which is a part of the text ($text, \"Exact Strings\").",
 		func(x difference) bool {

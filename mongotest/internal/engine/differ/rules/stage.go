@@ -12,6 +12,8 @@ import (
 // stageRules are of stages that make documents, or tell of a collection.
 var stageRules = []rule{
 	{
+		// [{$collStats: {count: {}}}, {$merge: "o"}]: the server has the documents as before. Code 13113 is the
+		// engine's error of a $merge whose document has no usable "on" field.
 		"$merge and $out after $collStats and $indexStats store nothing",
 		"MongoDB stores what the stages before give, of any kind ($merge, $out).",
 		func(x difference) bool {
@@ -25,6 +27,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// [{$unset: "a"}, {$set: {b: "$a"}}]: b is missing for MongoDB. The server gives the engine's outcome without
+		// the $unset of a field that the next stage uses. Codes 17040 and 17041 are of operands that aren't arrays.
 		"an expression sees a field that $unset removed, and a field below it goes into it",
 		"A stage sees the documents that the one before it gives ($unset).",
 		func(x difference) bool {
@@ -37,6 +41,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// [{$match: {a: 1}}, {$project: {b: {$divide: [1, "$b"]}}}, {$match: {c: 1}}]: the server filters last, and
+		// fails for b: 0.
 		"what stands between two $match stages is computed for what the first one leaves out",
 		"A stage sees the documents that the one before it gives ($match).",
 		func(x difference) bool {
@@ -44,6 +50,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// {$fill: {output: {a: {value: {$divide: [1, 0]}}}}} on {a: 5}.
 		"$fill computes a value for a field that has one",
 		"MongoDB fills fields that are null or missing ($fill).",
 		func(x difference) bool {
@@ -51,11 +58,14 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// With sortBy the server returns the documents sorted, also if there is nothing to sort for.
 		"$fill sorts where it has values and no method",
 		"MongoDB's manual doesn't say whether it does ($fill, \"sortBy\").",
 		func(x difference) bool { return x.Uses("$fill") && x.sameFor(sortBeforeFill) },
 	},
 	{
+		// The pipeline fails for a document whose foreignField has another value. The engine fails too if it joins
+		// every document.
 		"$lookup computes its pipeline for documents that it doesn't join",
 		"MongoDB runs the pipeline on the joined documents ($lookup).",
 		func(x difference) bool {
@@ -63,6 +73,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// {$redact: {$cond: [{$divide: [1, "$a.b"]}, "$$KEEP", "$$DESCEND"]}}: the server also computes it in the kept
+		// documents.
 		"$redact computes its expression for documents that it doesn't descend into",
 		"MongoDB keeps or leaves out all fields at a level without further inspection ($redact).",
 		func(x difference) bool {
@@ -70,6 +82,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// {_id: 1} without the field: the server makes documents from it, or fails for its missing value (type 0). Code
+		// 5897900 is of too many documents.
 		"$densify takes a document without the field for one of its partition",
 		"MongoDB lets documents whose field is null or missing pass as they are ($densify, \"field\").",
 		func(x difference) bool {
@@ -80,6 +94,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// partitionByFields: ["d.a"]. {d: {}} and {_id: 1} have no d.a: one partition for MongoDB, two for the server.
 		"$densify tells partitions without a field apart by what is above the field, and leaves that out of the documents that it makes",
 		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, \"partitionByFields\").",
 		func(x difference) bool {
@@ -91,6 +106,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// The engine makes the server's documents if the partitions are removed.
 		"$densify of no documents makes those of a partition",
 		"MongoDB densifies each partition, and there is none ($densify, \"partitionByFields\").",
 		func(x difference) bool {
@@ -102,6 +118,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// The engine's first batch is full with 1000 documents, so it hasn't come to the document that makes the server
+		// fail.
 		"$densify looks at every document before its first batch",
 		"MongoDB computes as much as a batch needs (Aggregation Commands: cursor.batchSize).",
 		func(x difference) bool {
@@ -111,6 +129,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// bounds: [0, 5]: a text after the value 7 doesn't make the server fail. Codes 5733201 and 6053600 are of
+		// values that are neither numbers nor dates.
 		"$densify doesn't look at what comes after its range",
 		"MongoDB's values must all be numbers, or all dates ($densify, \"field\").",
 		func(x difference) bool {
@@ -119,6 +139,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// Codes 5624900 to 5624902 are of its input.
 		"$derivative of one document doesn't look at what it is sorted by",
 		"MongoDB requires numbers, or dates with a unit ($derivative, \"Behavior\").",
 		func(x difference) bool {
@@ -127,6 +148,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// Code 5423900 is of an input that isn't a number.
 		"$integral of one document takes a date",
 		"MongoDB's input must be a number ($integral, \"input\").",
 		func(x difference) bool {
@@ -134,6 +156,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// 0 and 0.0, and what an infinite or missing input makes of it.
 		"$integral of one document is a double's zero",
 		"MongoDB's is 0, whatever the type of the input; its manual doesn't say so ($integral).",
 		func(x difference) bool {
@@ -146,11 +169,13 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// 1 for the values 1 and 2.5, where MongoDB returns the double 1.
 		"$expMovingAvg returns the type of its first value",
 		"MongoDB returns a double, and a decimal if there is one among the values, as $avg does ($expMovingAvg).",
 		func(x difference) bool { return x.sameOutside(sortFields, "$expMovingAvg") },
 	},
 	{
+		// {$firstN: {n: 1, input: {$divide: [1, "$b"]}}}: the engine computes it for each document of the window.
 		"$firstN and $lastN of a window compute only what they keep",
 		"MongoDB's manual doesn't say whether the rest is computed ($firstN, $lastN).",
 		func(x difference) bool {
@@ -158,6 +183,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// The command has no $divide of its own, so the server's error comes from the window.
 		"$covariancePop, $covarianceSamp, $stdDevPop and $stdDevSamp of too few numbers divide by zero",
 		"MongoDB returns null for a window without numbers, or with one ($covariancePop, $covarianceSamp, $stdDevPop, $stdDevSamp).",
 		func(x difference) bool {
@@ -167,6 +193,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// The two sides are exchanged, because failsOnConstant asks for the error of the server.
 		"a constant isn't computed for no document where it stands in an array or in a window",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
@@ -176,6 +203,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// output: {"a.b": …} on {a: 5}: MongoDB makes {a: {b: …}} of it.
 		"a window's field below what is no document can't be set",
 		"MongoDB puts a document in its place ($setWindowFields, \"output\"; $fill).",
 		func(x difference) bool {
@@ -184,6 +212,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// sortBy: {a: 1} with {a: "x"}: the server fails only if there is something to fill beside it.
 		"$linearFill looks at the values to sort by only where it fills",
 		"MongoDB refuses values to sort by that are neither numbers nor dates ($linearFill).",
 		func(x difference) bool {
@@ -192,6 +221,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// ObjectIDs and timestamps contain a time.
 		"$linearFill takes neither an ObjectID nor a timestamp to sort by",
 		"MongoDB's manual doesn't say which values are dates; here those are that can become one ($linearFill).",
 		func(x difference) bool {
@@ -201,6 +231,8 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// output: the name {$literal: "a.b"} that $setField makes. Code 31249 is of a path collision, 16410 of a name
+		// with "$".
 		"$bucketAuto and $setWindowFields take a name with dots for a path, and none with a dollar sign",
 		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
@@ -209,6 +241,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// 5 documents in 3 buckets: MongoDB makes buckets of 2, 2 and 1 documents, the server may make 2, 1 and 2.
 		"$bucketAuto divides what is left anew for each bucket",
 		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the manual doesn't say so ($bucketAuto).",
 		func(x difference) bool {
@@ -218,6 +251,7 @@ var stageRules = []rule{
 		},
 	},
 	{
+		// {$pow: [10, 30]}. Code 241 is ConversionFailure.
 		"$pow of whole numbers fails when an exponent or the result is too large for a long",
 		"MongoDB returns a double then ($pow, \"Behavior\").",
 		func(x difference) bool {

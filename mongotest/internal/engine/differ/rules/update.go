@@ -10,6 +10,7 @@ import (
 
 var updateRules = []rule{
 	{
+		// Code 224 is QueryFeatureNotAllowed. The server gives it too if the upsert inserts.
 		"$expr in an upsert is refused only when it inserts",
 		"MongoDB refuses $expr in the query of any upsert ($expr, \"Behavior\").",
 		func(x difference) bool {
@@ -17,6 +18,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// Both fail with the same class of code. The server has none of the changes, the engine the changes before the
+		// error.
 		"updateMany is all or nothing",
 		"MongoDB updates document by document and keeps what it did before an error (Bulk Write Operations: " +
 			"each write is atomic for a single document).",
@@ -26,6 +29,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$inc: {a: "x"}} with a filter that matches nothing: the server answers n: 0, MongoDB an error.
+		// An upsert's duplicate key (11000) isn't an error of parsing.
 		"an update that meets no document isn't checked",
 		"MongoDB parses an update before it looks for documents (Update Operators).",
 		func(x difference) bool {
@@ -36,6 +41,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {c: 1, b: 2}} on {_id: 1}: the server stores {_id: 1, c: 1, b: 2}, MongoDB {_id: 1, b: 2, c: 1}.
 		"new fields keep the given order",
 		"MongoDB adds fields in lexicographic order (Update Operators, \"Behavior\").",
 		func(x difference) bool {
@@ -44,6 +50,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$push: {a: {$each: []}}} on {_id: 1}: the server stores {_id: 1}, MongoDB {_id: 1, a: []}.
+		// The array may be below a document or an index that is created with it, so other fields are empty or null too.
 		"$push and $addToSet of nothing don't create the array",
 		"MongoDB adds the array field if it is absent ($push: \"If the field is absent in the document to update, " +
 			"$push adds the array field\").",
@@ -54,6 +62,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {a: 5}} on {_id: 1, a: 5}: nothing is stored otherwise, and the replies are equal without
+		// lastErrorObject.
 		"findAndModify that changes nothing says that it found nothing",
 		"MongoDB's lastErrorObject says updatedExisting: true when a document matched (findAndModify, \"lastErrorObject\").",
 		func(x difference) bool {
@@ -65,6 +75,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {_id: 1, b: 5} and {_id: 2, b: 5} under the unique index {a: 1, b: 1}: both have a: null for MongoDB.
+		// u_ab and u_deep are the collections of package cases with such indexes.
 		"a unique index on several fields or below an array lets missing fields differ",
 		"MongoDB stores null for a missing field, and enforces uniqueness on the combination (Unique Indexes, " +
 			"\"Missing Document Field in a Unique Compound Index\").",
@@ -74,6 +86,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.$": 5}} with the filter {_id: 1}: the server changes nothing.
 		"the positional operator is ignored when nothing matched",
 		"MongoDB fails when the query doesn't match an array field ($ (update), \"Behavior\").",
 		func(x difference) bool {
@@ -82,6 +95,9 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$unset: {"d.e": ""}} on {_id: 1}: the server stores {_id: 1, d: {}}. With an index in the path, it stores
+		// nulls before it. A findAndModify with computed fields may show something else of such a document, so there
+		// only the stored documents count.
 		"operators that remove create the path to what isn't there",
 		"MongoDB does nothing when the path doesn't exist ($pull, $pop, $rename, $unset: \"Behavior\").",
 		func(x difference) bool {
@@ -92,6 +108,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$inc: {a: 0}} on {a: 5}: the server answers nModified: 1.
 		"$inc, $mul and $replaceWith count a modification that isn't one",
 		"nModified counts the documents that changed (update, \"update.nModified\").",
 		func(x difference) bool {
@@ -101,6 +118,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.$": 1, "a.0": 2}}, where $ is the element 1. Code 40 is ConflictingUpdateOperators.
 		"the positional operator conflicts with an index of the same array",
 		"MongoDB looks for conflicts between the paths as they resolve (Update Operators Conflict).",
 		func(x difference) bool {
@@ -108,6 +126,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {a: 1}, $setOnInsert: {a: 2}} on a document that exists. Code 40 is ConflictingUpdateOperators.
 		"$setOnInsert conflicts with nothing unless it inserts",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
@@ -115,6 +134,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {_id: 1}, $setOnInsert: {_id: 1}} in an upsert.
 		"two operators may give an upsert its _id",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
@@ -123,6 +143,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.$[]": 1, "a.0": 2}}. Code 40 is ConflictingUpdateOperators.
 		"$[] conflicts with no other way into the same array",
 		"MongoDB refuses two operators on one path (Update Operators Conflict).",
 		func(x difference) bool {
@@ -130,6 +151,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$setOnInsert: {"a.$[x]": 5}} with arrayFilters [{x: 1}].
 		"an identifier that only $setOnInsert uses counts as unused, or its path as a value",
 		"MongoDB accepts an array filter whose identifier an operator uses ($[<identifier>]).",
 		func(x difference) bool {
@@ -141,6 +163,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.$": 5}} with the filter {a: {$type: "int"}}, or {"a.0": 1}: the server finds no element.
 		"$type of an element, and what stands at an index, are no match for the positional operator",
 		"MongoDB's $ is the index of the element that the query matched ($ (update), \"Behavior\").",
 		func(x difference) bool {
@@ -149,6 +172,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.$": 5}} with the filter {a: 1, $expr: true}.
 		"$expr and $jsonSchema can't stand beside the positional operator",
 		"MongoDB takes both at the top level of any filter ($expr, $jsonSchema).",
 		func(x difference) bool {
@@ -158,6 +182,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {a: {$all: [{$elemMatch: {b: 1}}]}}: the server inserts {a: {$elemMatch: {b: 1}}}.
 		"an upsert stores $elemMatch of $all as a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
@@ -165,6 +190,8 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {a: {$in: [5, 5]}}: MongoDB inserts {a: 5}, the server a document without a, which an index may refuse or
+		// not.
 		"an upsert takes nothing from $in of one value given twice",
 		"MongoDB sets fields from equality conditions, and $in of one value is one (update, \"Upsert with " +
 			"Operator Expressions\").",
@@ -174,6 +201,7 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {a: {$in: [/x/]}}: the server inserts {a: /x/}.
 		"an upsert takes the regular expression of $all, or of $in of nothing else, for a value",
 		"MongoDB sets fields from equality conditions alone (update, \"Upsert with Operator Expressions\").",
 		func(x difference) bool {
@@ -181,6 +209,9 @@ var updateRules = []rule{
 		},
 	},
 	{
+		// {"x.b": null} on the elements [1, {b: 2}]: 1 has no field b, so it matches for MongoDB. The fields that don't
+		// depend on the array filters must be equal. If one side fails, an operator on an element is the cause: the
+		// engine fails as well if every element matches, or doesn't fail if no element does. Code 28 is PathNotViable.
 		"an array filter on a field that is missing doesn't match an element that is no document",
 		"MongoDB matches the element as a filter does a field (Update Operators: arrayFilters).",
 		func(x difference) bool {

@@ -14,6 +14,7 @@ import (
 // valueRules are of expressions and what they compute with.
 var valueRules = []rule{
 	{
+		// {$expr: 0.5}: the server computes the truth of 0. It fails for NaN, and for numbers that no int can hold.
 		"a fraction is true in $expr if its whole part isn't 0, and NaN and what is too large are errors",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
@@ -23,6 +24,8 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// A pipeline [{$match: {$expr: "$a"}}] in $lookup: the server joins nothing. So the joined arrays aren't
+		// compared.
 		"$expr inside $lookup is false unless it is an operator",
 		"A value is true unless it is false, 0, null or missing (Boolean Expression Operators).",
 		func(x difference) bool {
@@ -35,6 +38,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$min: {a: NaN}} on {a: 5}: MongoDB stores NaN. The fields of one of the operators are left out, or of both.
 		"$min and $max don't take NaN for the least of all numbers",
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
@@ -44,11 +48,13 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// 2^53 + 1 isn't a double.
 		"$sum adds a large long as a double",
 		"MongoDB's manual doesn't say how exactly numbers are added; it keeps what each addition rounds off.",
 		func(x difference) bool { return x.HasValue(isLarge) && x.sameOutside(sortFields, "$sum") },
 	},
 	{
+		// {$toDate: Long(2^53 + 1)}.
 		"$toDate goes through a double",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -56,6 +62,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$regexFindAll: {input: "é", regex: ""}}: é has one code point and two bytes. Empty matches aren't compared.
 		"$regexFindAll of empty matches counts bytes",
 		"MongoDB finds a match at each code point ($regexFindAll).",
 		func(x difference) bool {
@@ -63,6 +70,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$firstN: {n: 2, input: {$arrayElemAt: [[], 0]}}} of a group: MongoDB returns [null, null], the server [].
 		"$topN, $bottomN, $firstN and $lastN leave out what an operator gives nothing for",
 		"MongoDB gathers null for a missing value ($bottomN, $firstN, \"Null and Missing Values\").",
 		func(x difference) bool {
@@ -72,6 +80,9 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: {$geoWithin: {$centerSphere: [[0, 0], 1]}}} on {a: [500, 500]}. The server matches the document or not.
+		// It fails as the engine does if the condition matches each document, because a later clause or stage is
+		// computed then.
 		"$centerSphere, $geoIntersects and $geometry take a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
@@ -83,6 +94,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: {$nin: [1.5]}} on {a: Decimal128("1.5")}: the server matches it.
 		"$nin tells a decimal from one that is equal to it, and so within arrays of arrays any number",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
@@ -92,6 +104,8 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// The sort {"a.0": 1} on {a: [[1, 2]]}. As with an empty array, another order can be another choice of
+		// documents.
 		"a path with an index doesn't lead into an array within an array when it sorts",
 		"MongoDB sorts by the least or greatest element of the array (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
@@ -111,6 +125,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$shift: {output: "$z", by: 1}}: MongoDB's field is missing.
 		"$shift of a missing field is null",
 		"MongoDB returns what the expression does for that document ($shift).",
 		func(x difference) bool {
@@ -118,6 +133,8 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$setUnion: [[2, 1], [3]]}. An operator that picks elements of a set picks others, so what depends on it
+		// isn't compared.
 		"sets come in another order",
 		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
 		func(x difference) bool {
@@ -129,11 +146,13 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$setIntersection: [[1], [1.0]]}: 1 or 1.0.
 		"an intersection gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives; it is that of the smaller set.",
 		func(x difference) bool { return x.sameOutside(sortFields, "$setIntersection") },
 	},
 	{
+		// {$map: {input: [], in: {$divide: [1, 0]}}}: the server fails.
 		"a constant in $filter, $map or $reduce is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
@@ -141,6 +160,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: {$in: []}, $expr: {$divide: [1, 0]}}: the engine fails, and only because of $expr.
 		"what stands beside a condition that can't hold isn't computed",
 		"MongoDB's manual doesn't say in which order conditions are computed.",
 		func(x difference) bool {
@@ -152,6 +172,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: {$geoWithin: …}} on {a: [[1, 1], "x"]}: the server doesn't match it.
 		"a place in an array isn't found beside what is no place, nor in GeoJSON",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
@@ -160,6 +181,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// PostgreSQL estimates the number of rows.
 		"count without a condition is an estimate",
 		"MongoDB counts the documents (count).",
 		func(x difference) bool {
@@ -168,6 +190,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: [1], b: [2]} under {a: 1, b: 1}. Code 171 is CannotIndexParallelArrays.
 		"an insert into a compound index may have two arrays",
 		"At most one indexed field may be an array (Multikey Indexes).",
 		func(x difference) bool {
@@ -175,6 +198,8 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// The server loads more of the case's documents. The reason must be one of the rules on unique indexes: a
+		// compound index, an index below an array, or numbers that are equal.
 		"a unique index lets in what it should refuse",
 		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of unique indexes above).",
 		func(x difference) bool {
