@@ -73,8 +73,8 @@ type PartCount struct {
 func NewComposite[D any](docs *model.Collection[D, string], parts ...Part) *Composite[D] {
 	c := declareKey(docs.Docs(), core.Place("NewComposite of "+docs.Name()), parts, "")
 	need := model.Need{Feature: "transactions", Why: "Move of " + docs.Name()}
-	return &Composite[D]{model.NewParts(nil, nil, nil, c.Footprints, need).
-		WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.Reactions), docs, c}
+	return &Composite[D]{model.NewParts(nil, nil, nil, c.ListFootprints, need).
+		WithDocs(docs.Docs()).WithKeys(c.DescribeKeyed()).WithReactions(c.MakeReactions), docs, c}
 }
 
 // Key computes a document's key from the fields. If the _id is set to another key, Key
@@ -84,13 +84,13 @@ func (x *Composite[D]) Key(doc *D) (string, error) {
 	if doc == nil {
 		return "", x.c.Refuse("document", nil, "is nil")
 	}
-	_, key, err := x.c.Keyed(*doc)
+	_, key, err := x.c.EncodeUnderKey(*doc)
 	return key, err
 }
 
 // KeyOf computes an _id from one value for each part, in order. Pass the _id to
 // [model.Collection.ByID]. Invalid values give a [*model.ValueError].
-func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.Key(values) }
+func (x *Composite[D]) KeyOf(values ...any) (string, error) { return x.c.MakeKey(values) }
 
 // Scan decodes a key's first parts, one part into each pointer. The key can be a
 // [PartCount].Key. Pass *string, *int64, *time.Time, *bson.ObjectID, or a pointer to
@@ -115,7 +115,7 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 	if oldDoc == nil {
 		return model.NewPlan(model.Refused(x.c.Name(), x.c.Refuse("document", nil, "is nil")))
 	}
-	return x.c.Move(*oldDoc, newDoc)
+	return x.c.PlanMove(*oldDoc, newDoc)
 }
 
 // Rekey returns the job that corrects each _id that differs from the document's fields.
@@ -125,7 +125,7 @@ func (x *Composite[D]) Move(oldDoc *D, newDoc D) model.Plan {
 //
 // Cost: one command per batch of 500 documents, and two at the end. Wrong _ids cost one
 // insert command per batch, and one delete command each.
-func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
+func (x *Composite[D]) Rekey() model.Job { return x.c.MakeRekeyJob() }
 
 // Prefix returns the query of documents whose first key parts equal the given values. The
 // query sorts by _id. "San" doesn't find "San Francisco". Without values, the query
@@ -137,7 +137,7 @@ func (x *Composite[D]) Rekey() model.Job { return x.c.Rekey() }
 //
 // Cost: one command per batch, by _id.
 func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
-	filter, err := x.c.Under(values)
+	filter, err := x.c.MatchPrefix(values)
 	return x.ordered(filter, err)
 }
 
@@ -149,7 +149,7 @@ func (x *Composite[D]) Prefix(values ...any) *model.Find[D] {
 //
 // Cost: as [Composite.Prefix].
 func (x *Composite[D]) Range(prefix []any, start, end any) *model.Find[D] {
-	filter, err := x.c.Within(prefix, start, end)
+	filter, err := x.c.MatchRange(prefix, start, end)
 	return x.ordered(filter, err)
 }
 
@@ -158,7 +158,7 @@ func (x *Composite[D]) Range(prefix []any, start, end any) *model.Find[D] {
 //
 // Cost: as [Composite.Prefix].
 func (x *Composite[D]) StartingWith(prefix []any, text string) *model.Find[D] {
-	filter, err := x.c.Starting(prefix, text)
+	filter, err := x.c.MatchStarting(prefix, text)
 	return x.ordered(filter, err)
 }
 
@@ -173,7 +173,7 @@ func (x *Composite[D]) ordered(filter bson.D, err error) *model.Find[D] {
 //
 // Cost: one command, which reads all counted keys, from the _id index alone.
 func (x *Composite[D]) Counts(prefix ...any) *model.Aggregate[PartCount] {
-	pipeline, err := x.c.Counts(prefix)
+	pipeline, err := x.c.CountByPart(prefix)
 	a := model.AggregateAs[PartCount](x.docs, pipeline)
 	a.Index = model.IDIndex
 	if err != nil {

@@ -52,14 +52,14 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	var zero K
 	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
 	return &DocumentKey[D, K]{
-		Parts: model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.Keys()).WithReactions(c.DocumentReactions),
+		Parts: model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.DescribeKeyed()).WithReactions(c.MakeDocumentReactions),
 		docs:  docs, c: c,
 	}
 }
 
 // ID returns the _id for the given values, one for each part in order. Use it if K is
 // bson.D. Invalid values give a [*model.ValueError].
-func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Document(values) }
+func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.MakeDocumentID(values) }
 
 // Prefix returns the query of the documents whose _id begins with the given values, in
 // the order of _id. Without values, the query finds all documents. Page the query as in
@@ -67,7 +67,7 @@ func (x *DocumentKey[D, K]) ID(values ...any) (bson.D, error) { return x.c.Docum
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
-	filter, err := x.c.DocumentsUnder(values)
+	filter, err := x.c.MatchDocumentPrefix(values)
 	return x.ordered(filter, err)
 }
 
@@ -77,7 +77,7 @@ func (x *DocumentKey[D, K]) Prefix(values ...any) *model.Find[D] {
 //
 // Cost: as [DocumentKey.Prefix].
 func (x *DocumentKey[D, K]) Range(prefix []any, start, end any) *model.Find[D] {
-	filter, err := x.c.DocumentsWithin(prefix, start, end)
+	filter, err := x.c.MatchDocumentRange(prefix, start, end)
 	return x.ordered(filter, err)
 }
 

@@ -26,7 +26,7 @@ func ID(path string) Part { return Part{composite.Part{Path: path, Kind: composi
 // KeyOnly returns the part for a value that only the key contains. The documents don't
 // need a field at the part's path.
 func (p Part) KeyOnly() Part {
-	p.in.Only = true
+	p.in.KeyOnly = true
 	return p
 }
 

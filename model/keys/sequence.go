@@ -120,9 +120,9 @@ func NewSequence[D, K any](
 		spec.Days.Docs().MakeKeyed()
 		uses = append(uses, spec.Days.Docs())
 	}
-	s.Parts = model.NewParts(s.in.Indexes, nil, func() []model.Check {
-		return s.in.Checks(func(key string) (any, int64, error) { return s.Parse(key) })
-	}, s.in.Footprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.Keys()...).
+	s.Parts = model.NewParts(s.in.ListIndexes, nil, func() []model.Check {
+		return s.in.ListChecks(func(key string) (any, int64, error) { return s.Parse(key) })
+	}, s.in.ListFootprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.ListKeyedDocs()...).
 		WithDocs(uses...).WithReactions(s.reactions)
 	return s
 }
@@ -142,12 +142,12 @@ func (s *Sequence[D, K]) reactions() []model.Reaction {
 // "alice_000000000000000042". In the owner's part, "_" becomes %5F, and "%" becomes %25.
 // An invalid owner or n gives a [*model.ValueError]. The owner must be UTF-8 and not
 // empty. n can be 0, but [Sequence.Take] starts at 1.
-func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.Key(owner, n) }
+func (s *Sequence[D, K]) Key(owner K, n int64) (string, error) { return s.in.MakeKey(owner, n) }
 
 // Parse returns a key's owner and number. A string that isn't a key of the sequence gives
 // a [*model.ValueError].
 func (s *Sequence[D, K]) Parse(key string) (owner K, n int64, err error) {
-	n, err = s.in.Parse(key, &owner)
+	n, err = s.in.ParseKey(key, &owner)
 	return owner, n, err
 }
 
@@ -185,7 +185,7 @@ func (s *Sequence[D, K]) Append(owner K, doc D) model.ChangeOf[int64] {
 //
 // Cost: one command, one document by _id.
 func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
-	key, err := s.in.Key(owner, n)
+	key, err := s.in.MakeKey(owner, n)
 	return commands.ServeFind(s.docs.ByID(key), model.IDIndex, err)
 }
 
@@ -194,7 +194,7 @@ func (s *Sequence[D, K]) At(owner K, n int64) *model.Find[D] {
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
-	filter, err := s.in.Before(owner, n)
+	filter, err := s.in.MatchBefore(owner, n)
 	return s.find(filter, -1, err)
 }
 
@@ -204,7 +204,7 @@ func (s *Sequence[D, K]) Previous(owner K, n int64) *model.Find[D] {
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
-	filter, err := s.in.After(owner, n)
+	filter, err := s.in.MatchAfter(owner, n)
 	return s.find(filter, 1, err)
 }
 
@@ -213,7 +213,7 @@ func (s *Sequence[D, K]) Following(owner K, n int64) *model.Find[D] {
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Range(owner K, first, last int64) *model.Find[D] {
-	filter, err := s.in.Between(owner, first, last)
+	filter, err := s.in.MatchBetween(owner, first, last)
 	return s.find(filter, 1, err)
 }
 
@@ -221,7 +221,7 @@ func (s *Sequence[D, K]) Range(owner K, first, last int64) *model.Find[D] {
 //
 // Cost: as [Sequence.Previous].
 func (s *Sequence[D, K]) Newest(owner K) *model.Find[D] {
-	filter, err := s.in.Between(owner, 0, s.in.Max)
+	filter, err := s.in.MatchBetween(owner, 0, s.in.Max)
 	return s.find(filter, -1, err)
 }
 
@@ -238,7 +238,7 @@ func (s *Sequence[D, K]) Raise(owner K, number int64) model.Write { return s.in.
 //
 // Cost: one command, which reads every key but no document.
 func (s *Sequence[D, K]) Gaps() *model.Aggregate[SequenceGap[K]] {
-	return model.AggregateAs[SequenceGap[K]](s.docs, s.in.Gaps())
+	return model.AggregateAs[SequenceGap[K]](s.docs, s.in.FindGaps())
 }
 
 // find returns a query in the order of _id.

@@ -49,7 +49,7 @@ func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {
 //
 // Cost: one command, one document by _id.
 func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
-	key, err := d.s.in.DayKey(owner, day)
+	key, err := d.s.in.MakeDayKey(owner, day)
 	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
 }
 
@@ -58,7 +58,7 @@ func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, start, end string) *model.Find[DayBucket] {
-	filter, err := d.s.in.DayRange(owner, "$gte", start, "$lte", end)
+	filter, err := d.s.in.MatchDays(owner, "$gte", start, "$lte", end)
 	return d.find(filter, 1, err)
 }
 
@@ -66,7 +66,7 @@ func (d *Days[D, K]) Range(owner K, start, end string) *model.Find[DayBucket] {
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
-	filter, err := d.s.in.DayRange(owner, "$gte", "0000-01-01", "$lt", day)
+	filter, err := d.s.in.MatchDays(owner, "$gte", "0000-01-01", "$lt", day)
 	return d.find(filter, -1, err)
 }
 
@@ -74,12 +74,12 @@ func (d *Days[D, K]) Before(owner K, day string) *model.Find[DayBucket] {
 //
 // Cost: as [Days.Range].
 func (d *Days[D, K]) After(owner K, day string) *model.Find[DayBucket] {
-	filter, err := d.s.in.DayRange(owner, "$gt", day, "$lte", "9999-12-31")
+	filter, err := d.s.in.MatchDays(owner, "$gt", day, "$lte", "9999-12-31")
 	return d.find(filter, 1, err)
 }
 
 func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[DayBucket] {
-	if err = cmp.Or(err, d.s.in.NoDays()); err != nil {
+	if err = cmp.Or(err, d.s.in.RequireDays()); err != nil {
 		return &model.Find[DayBucket]{Query: model.Query{Err: err}}
 	}
 	return inKeyOrder(d.s.days.Find(filter), direction, err)
@@ -89,7 +89,7 @@ func (d *Days[D, K]) find(filter bson.D, direction int, err error) *model.Find[D
 //
 // Cost: one command, served by _id.
 func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
-	return d.s.find(commands.MatchIDs(mql.Array(bucket.Keys)), 1, d.s.in.NoDays())
+	return d.s.find(commands.MatchIDs(mql.Array(bucket.Keys)), 1, d.s.in.RequireDays())
 }
 
 // Unpacked returns an owner's documents that no bucket lists, because of a crash before
@@ -98,6 +98,6 @@ func (d *Days[D, K]) Packed(bucket DayBucket) *model.Find[D] {
 // Cost: one command that reads the owner's documents, and looks up a bucket for each by
 // [Sequence].Indexes.
 func (d *Days[D, K]) Unpacked(owner K) *model.Aggregate[D] {
-	pipeline, err := d.s.in.Unpacked(owner)
+	pipeline, err := d.s.in.FindUnpacked(owner)
 	return commands.ServeAggregate(model.AggregateAs[D](d.s.docs, pipeline), model.IDIndex, err)
 }

@@ -73,8 +73,8 @@ type Spread[D, K any] struct {
 // with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
 	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
-	return &Spread[D, K]{model.NewParts(k.Indexes, nil, k.Checks, k.Footprints).
-		WithDocs(docs.Docs()).WithReactions(k.Reactions), docs, k}
+	return &Spread[D, K]{model.NewParts(k.ListIndexes, nil, k.ListChecks, k.ListFootprints).
+		WithDocs(docs.Docs()).WithReactions(k.MakeReactions), docs, k}
 }
 
 // Key returns the key of the string value, such as "2014-03-28#007". The parameter

@@ -97,7 +97,7 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 		uses = append(uses, x.cold.Docs())
 	}
 	x.in.MustOmitZero(new(D))
-	x.Parts = model.NewParts(x.in.Indexes, nil, nil, x.in.Footprints).WithDocs(uses...).WithReactions(x.in.Reactions)
+	x.Parts = model.NewParts(x.in.ListIndexes, nil, nil, x.in.ListFootprints).WithDocs(uses...).WithReactions(x.in.MakeReactions)
 	if x.cold != nil {
 		x.Parts = x.Parts.WithKeys(model.KeyedDocs{Collection: spec.Archive, From: []*core.Docs{docs.Docs()}})
 	}
@@ -109,14 +109,14 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 //
 // Cost: one command, served by the index on the time.
 func (x *Expiry[D, K]) Expired(now time.Time) *model.Find[D] {
-	i := x.in.Index()
-	return commands.ServeFind(x.docs.Find(x.in.Expired(now)).Sorted(i.Keys), i.Name, nil)
+	i := x.in.MakeTimeIndex()
+	return commands.ServeFind(x.docs.Find(x.in.MatchExpired(now)).Sorted(i.Keys), i.Name, nil)
 }
 
 // Live returns the query of documents that expire after the given time, or never expire.
 //
 // Cost: one command, without an index for this condition.
-func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.Live(now)) }
+func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x.in.MatchLive(now)) }
 
 // Until returns the write that makes a document expire at the time t. A zero t means
 // never. A retry is safe. A missing document gives [model.ErrNotFound]. If
@@ -125,8 +125,8 @@ func (x *Expiry[D, K]) Live(now time.Time) *model.Find[D] { return x.docs.Find(x
 // Cost: one command, one document, by _id. With [ExpirySpec].Version, a retry costs one
 // more read, and a missing document costs two more.
 func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
-	set, other, done := x.in.Until(t)
-	return x.in.Touch(commands.AdoptWrite(x.docs.Update(id, set)), other, done)
+	set, other, done := x.in.SetExpiry(t)
+	return x.in.CompleteSetExpiry(commands.AdoptWrite(x.docs.Update(id, set)), other, done)
 }
 
 // Archive returns the job that moves expired documents to the cold collection: see
@@ -135,7 +135,7 @@ func (x *Expiry[D, K]) Until(id K, t time.Time) model.Write {
 //
 // Cost: three commands per batch of 500 documents, and two at the end. Each copy that
 // replaces an archived one costs one more command.
-func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(now) }
+func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.MakeArchiveJob(now) }
 
 // Archived returns the query of one archived document. Without [ExpirySpec].Archive, it
 // gives a [*model.ValueError].
@@ -143,7 +143,7 @@ func (x *Expiry[D, K]) Archive(now time.Time) model.Job { return x.in.Archive(no
 // Cost: one command, one document, by _id.
 func (x *Expiry[D, K]) Archived(id K) *model.Find[D] {
 	if x.cold == nil {
-		return &model.Find[D]{Query: model.Query{Err: x.in.NoArchive()}}
+		return &model.Find[D]{Query: model.Query{Err: x.in.RefuseWithoutArchive()}}
 	}
 	return x.cold.ByID(id)
 }
@@ -168,7 +168,7 @@ func (x *Expiry[D, K]) Restore(id K, until time.Time) model.Change {
 //
 // Cost: one command. It reads the cold collection, and live documents by _id.
 func (x *Expiry[D, K]) Both(now time.Time) *model.Aggregate[ExpiryPair] {
-	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.Both(now)}
+	return &model.Aggregate[ExpiryPair]{Aggregation: x.in.FindPairs(now)}
 }
 
 // Discard returns the plan that deletes the archived copy of a pair from [Expiry.Both].

@@ -103,7 +103,7 @@ func NewVersions[D, K any](c *model.Collection[D, K], spec VersionsSpec, steps .
 		return &VersionError{c.Name(), id, version, err}
 	})
 	in.Install(older, reflect.TypeFor[*D]())
-	return &Versions[D, K]{model.NewParts(in.Indexes, nil, nil, in.Footprints).WithDocs(c.Docs()).
+	return &Versions[D, K]{model.NewParts(in.ListIndexes, nil, nil, in.ListFootprints).WithDocs(c.Docs()).
 		WithReactions(func() []model.Reaction { return nil }), c, in}
 }
 
@@ -136,7 +136,9 @@ func (v *Versions[D, K]) Decode(raw bson.Raw) (doc D, err error) {
 //
 // Cost: one command, one document, by _id. For a document above 8 MiB, the command can be
 // too large.
-func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write { return v.in.Saved(raw, &doc, false) }
+func (v *Versions[D, K]) Save(raw bson.Raw, doc D) model.Write {
+	return v.in.PlanSave(raw, &doc, false)
+}
 
 // Upgrade returns the write that stores a document as the newest version. Pass a document
 // from [Versions.Raw]. If the document is upgraded already, the write does nothing. An
@@ -149,5 +151,5 @@ func (v *Versions[D, K]) Upgrade(raw bson.Raw) model.Write {
 	if err := v.in.Decode(raw, &doc); err != nil {
 		return model.Refused(v.in.Name(), err)
 	}
-	return v.in.Saved(raw, &doc, true)
+	return v.in.PlanSave(raw, &doc, true)
 }

@@ -9,7 +9,7 @@ import (
 //
 // Cost: one command, and one for each further batch. The server reads the collection, or
 // the index of [Versions].
-func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.Outdated()) }
+func (v *Versions[D, K]) Outdated() *model.Find[bson.Raw] { return v.Raw(v.in.MatchOutdated()) }
 
 // MigrateOptions say which documents to upgrade, and how to handle failures.
 type MigrateOptions struct {
@@ -30,7 +30,7 @@ type MigrateOptions struct {
 //
 // Cost: one read for each batch, one write for each document.
 func (v *Versions[D, K]) Migrate(o MigrateOptions) model.Job {
-	return v.in.Migrate(o.Version, o.Skip, func() any { return new(D) })
+	return v.in.MakeMigrateJob(o.Version, o.Skip, func() any { return new(D) })
 }
 
 // A VersionCount is the number of documents with one version.
@@ -46,5 +46,5 @@ type VersionCount struct {
 //
 // Cost: one command, which reads the version of every document.
 func (v *Versions[D, K]) Counts() *model.Aggregate[VersionCount] {
-	return model.AggregateAs[VersionCount](v.c, v.in.Counts())
+	return model.AggregateAs[VersionCount](v.c, v.in.CountVersions())
 }

@@ -1,18 +1,57 @@
-// Package composite is the core of keys.Composite and keys.DocumentKey, without type parameters.
+// Package composite is the core of keys.Composite and keys.DocumentKey (model/keys), without type parameters. Both make
+// an _id of several values of a document, the parts. The _ids sort as the parts do, so that one range of _ids finds the
+// documents whose first parts are known.
 //
-// A Composite of a name and a number is stored as one text, which sorts as its parts do:
+// # Stored form
 //
-//	{_id: "ann :a7", …} // "ann", 7
+// Parts Text("state"), Text("city") and Int("user"). A Composite stores one text, a DocumentKey a document:
 //
-// File text.go says how each kind of part is written and where it ends. A DocumentKey is stored as a
-// document of its parts instead: {_id: {name: "ann", n: 7}, …}.
+//	{_id: "CA :San Francisco :b42", state: "CA", city: "San Francisco", user: 42}
+//	{_id: {state: "CA", city: "San Francisco", user: 42}, …}
+//
+// File text.go says how each kind of part is written in a text, and where it ends. A part with KeyOnly has no field of
+// its own: its value is only in the text.
+//
+// # How a document gets its key
+//
+//  1. A caller gives a store a document with an empty _id. MakeReactions (react.go) makes the _id of the fields.
+//  2. A store refuses an update that changes a part, because an _id never changes. A DocumentKey's _id contains the
+//     only copy of the parts. The caller sets it, and the store compares its fields with the parts.
+//  3. PlanMove (write.go) stores the document under another key, and then deletes the old document if it is as it was
+//     read. If somebody has changed it meanwhile, the copy is deleted instead, and the plan is stale.
+//
+// # What a crash leaves
+//
+// PlanMove without a transaction, and the job of MakeRekeyJob, can leave a document under both keys. The same plan, or
+// the next run of the job, finds its copy stored and deletes the old document.
+//
+// # How documents are read
+//
+// The Match methods return filters on _id: an equality if all parts are known, else a range. A range ends with the
+// lowest text above all texts that begin with the known parts. For a DocumentKey it ends with a document whose next
+// part is MaxKey.
+//
+// # Files
+//
+//	declare.go        the kinds of parts, the declaration, and its footprints
+//	values.go         the values that callers pass for parts
+//	text.go           parts as text, and back
+//	read.go           filters and counts of texts
+//	read_document.go  filters of documents
+//	react.go          what a store makes and refuses
+//	write.go          a document under its key, and its move
+//	job.go            the job that corrects _ids
+//
+// # What a change must keep
+//
+// The text of a part never changes, because stored _ids would no longer be found. Texts compared as bytes have the
+// order of their parts (TestCompositeOrder), so the collection must have no collation.
 package composite
 
 import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/docmodel/docmodel/internal/core"
@@ -20,7 +59,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Kind says how a part is written into a key. The zero Kind is none.
+// A Kind says how a part is written into a key. The zero Kind is invalid.
 type Kind uint8
 
 const (
@@ -30,6 +69,7 @@ const (
 	ID                   // an ObjectID other than the zero one
 )
 
+// String names the kind for errors.
 func (k Kind) String() string {
 	switch k {
 	case Text:
@@ -44,21 +84,21 @@ func (k Kind) String() string {
 	return "no kind"
 }
 
-// A Part is one part of a key.
+// A Part is a keys.Part: one value of the key.
 type Part struct {
-	Path string
-	Kind Kind
-	Only bool // it is in the key alone
+	Path    string // of the field, below the path "below" of Declare
+	Kind    Kind
+	KeyOnly bool // no field has the value: it is only in the key
 }
 
-// A Key is a declaration of keys.Composite or keys.DocumentKey without its types.
+// A Key is the declaration of a keys.Composite or a keys.DocumentKey. It never changes after Declare.
 type Key struct {
 	*core.Docs
 	parts []Part
 }
 
-// Declare checks the parts of a key, and panics if they don't fit. Their fields lie below a path of the documents that
-// ends in a dot, or "".
+// Declare checks the parts of a key, and panics at place if they don't fit the documents. below is the path of the
+// parts' fields: "" for a Composite, "_id." for a DocumentKey. Package keys calls it (declareKey in part.go).
 func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key {
 	c := &Key{docs, append([]Part(nil), parts...)}
 	if len(c.parts) < 2 {
@@ -75,7 +115,7 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 				place.Fail(fmt.Sprintf("part %q is given twice", p.Path), "name each field once")
 			}
 		}
-		if p.Only {
+		if p.KeyOnly {
 			if err := core.CheckPath(p.Path); err != nil {
 				place.Fail(err.Error(), "give the part a name")
 			}
@@ -86,26 +126,29 @@ func Declare(docs *core.Docs, place core.Place, parts []Part, below string) *Key
 		case f.Arrays > 0:
 			place.Fail(fmt.Sprintf("part %q is in an array", p.Path),
 				"name a field that isn't in an array: a key has one value for each part")
-		case !f.Untyped && !p.Kind.holds(f.Type):
+		case !f.Untyped && !p.Kind.acceptsType(f.Type):
 			place.Fail(fmt.Sprintf("part %q is of type %s, not %s", p.Path, f.Type, p.Kind),
 				"make the part with the function for its type")
 		}
 	}
-	docs.ShareKeyed()
+	docs.ShareKeyed() // because other techniques use the documents too
 	return c
 }
 
-// Keys says that the documents' _ids carry the tenant.
-func (c *Key) Keys() model.KeyedDocs { return model.KeyedDocs{Collection: c.Name()} }
+// DescribeKeyed says that the documents' _ids carry the tenant under a scope. The shells pass it to
+// model.Parts.WithKeys.
+func (c *Key) DescribeKeyed() model.KeyedDocs { return model.KeyedDocs{Collection: c.Name()} }
 
-func (k Kind) holds(t reflect.Type) bool {
+// acceptsType reports whether fields of a Go type can be stored as the kind. A type with its own marshaler can store
+// any type, so appendPart judges its values when a key is made.
+func (k Kind) acceptsType(t reflect.Type) bool {
 	switch {
 	case t == reflect.TypeFor[bson.ObjectID]():
 		return k == ID
 	case t == reflect.TypeFor[time.Time](), t == reflect.TypeFor[bson.DateTime]():
 		return k == Time
 	case t.Implements(reflect.TypeFor[bson.ValueMarshaler]()):
-		return true // what it leaves as is seen when a key is made
+		return true
 	}
 	switch t.Kind() {
 	case reflect.String:
@@ -117,80 +160,33 @@ func (k Kind) holds(t reflect.Type) bool {
 	return false
 }
 
-// encoded is a value as it is stored.
-func (c *Key) encoded(field string, v any) (bson.RawValue, error) {
-	raw, err := c.Raw(v)
-	if err != nil {
-		return raw, c.Refuse(field, nil, err.Error())
-	}
-	return raw, nil
-}
-
-// read are values of the first parts, as they are stored.
-func (c *Key) read(values []any) ([]bson.RawValue, error) {
-	if len(values) > len(c.parts) {
-		return nil, c.Refuse("values", len(values), fmt.Sprintf("are more values than the key has parts (%s)", c.names()))
-	}
-	out := make([]bson.RawValue, len(values))
-	for i, v := range values {
-		var err error
-		if out[i], err = c.encoded(c.parts[i].Path, v); err != nil {
-			return nil, err
-		}
-		if err := c.check(i, out[i]); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// all are values of all parts.
-func (c *Key) all(values []any) ([]bson.RawValue, error) {
-	if len(values) < len(c.parts) {
-		return nil, c.Refuse("values", len(values), fmt.Sprintf("must be one value for each part of the key (%s)", c.names()))
-	}
-	return c.read(values)
-}
-
-func (c *Key) names() string {
-	names := make([]string, len(c.parts))
-	for i, p := range c.parts {
-		names[i] = p.Path
-	}
-	return strings.Join(names, ", ")
-}
-
-// check says why a value can't be a key's i-th part.
-func (c *Key) check(i int, v bson.RawValue) error {
-	_, err := c.appendPart(nil, i, v)
-	return err
-}
-
-// DeclareDocument checks a document's fields against those of K. Of a K that marshals itself they are those that its
-// zero value has.
+// DeclareDocument compares the parts with the fields of K, the type of a DocumentKey's _id. zero is the zero value of
+// K. The fields of a K with its own marshaler are known only by encoding a value: if zero can't be encoded, or has no
+// fields, they remain unknown, and the store checks each _id instead (checkDocumentID).
 func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	var want, got []string
 	for _, p := range c.parts {
-		if err := core.CheckKey(p.Path); err != nil || p.Only {
+		if err := core.CheckKey(p.Path); err != nil || p.KeyOnly {
 			place.Fail(fmt.Sprintf("part %q isn't a field of the _id", p.Path), "name fields of the _id only")
 		}
 		want = append(want, p.Path)
 	}
 	fields, rest := k.Fields()
 	switch {
-	case k.Type.Kind() == reflect.Map, rest != nil:
+	case k.Type.Kind() == reflect.Map, rest != nil: // rest is an inlined map
 		place.Fail(fmt.Sprintf("the _id's type %s is or contains a map, whose fields have no order", k.Type),
 			"use a struct, or bson.D")
 	case k.Kind == core.DocumentShape:
 		for _, f := range fields {
 			if f.Optional {
 				place.Fail(fmt.Sprintf("field %q of the _id's type %s isn't stored when it is empty", f.Name, k.Type),
-					"remove omitempty, or use a struct instead of an inlined pointer: without the field, the _id would be another key")
+					"remove omitempty, or use a struct instead of an inlined pointer: "+
+						"without the field, the _id would be another key")
 			}
 			got = append(got, f.Name)
 		}
 	default:
-		v, err := c.encoded("_id", zero)
+		v, err := c.encodeValue("_id", zero)
 		doc, ok := v.DocumentOK()
 		if err != nil || !ok {
 			return
@@ -209,11 +205,11 @@ func (c *Key) DeclareDocument(place core.Place, k core.Shape, zero any) {
 	}
 }
 
-// Footprints are the paths that are used.
-func (c *Key) Footprints() []model.Footprint {
+// ListFootprints returns the fields of the parts as read. The shell passes it to model.Parts.
+func (c *Key) ListFootprints() []model.Footprint {
 	out := model.Writes.In(c.Name(), model.Whole)
 	for _, p := range c.parts {
-		if !p.Only {
+		if !p.KeyOnly {
 			out = append(out, model.Reads.In(c.Name(), p.Path)...)
 		}
 	}

@@ -85,21 +85,27 @@ func TestCompositeDeclarations(t *testing.T) {
 	at := model.NewCollection[located, place]("located")
 	state, city := keys.Text("state"), keys.Text("city")
 	for reason, declare := range map[string]func(){
-		"one part":            func() { keys.NewComposite(residents, keys.Text("state")) },
-		"none of a kind":      func() { keys.NewComposite(residents, keys.Text("state"), keys.Part{}) },
-		"twice":               func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("state")) },
-		"missing":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("town")) },
-		"another type":        func() { keys.NewComposite(residents, keys.Text("state"), keys.Int("city")) },
-		"no time":             func() { keys.NewComposite(residents, keys.Text("state"), keys.Time("city")) },
-		"no ObjectID":         func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
-		"a name of a dollar":  func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("$x").KeyOnly()) },
-		"another order":       func() { keys.NewDocumentKey(at, keys.Text("city"), keys.Text("state")) },
-		"not in the _id":      func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("town")) },
-		"omitempty":           func() { keys.NewDocumentKey(model.NewCollection[bson.D, sparse]("located"), state, city) },
-		"another order, open": func() { keys.NewDocumentKey(model.NewCollection[bson.D, place]("located"), city, state) },
-		"a map":               func() { keys.NewDocumentKey(model.NewCollection[bson.D, bson.M]("located"), state, city) },
-		"key only":            func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("city").KeyOnly()) },
-		"a path of two":       func() { keys.NewDocumentKey(byDocs, keys.Text("state"), keys.Text("at.city")) },
+		"one part":           func() { keys.NewComposite(residents, keys.Text("state")) },
+		"none of a kind":     func() { keys.NewComposite(residents, keys.Text("state"), keys.Part{}) },
+		"twice":              func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("state")) },
+		"missing":            func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("town")) },
+		"another type":       func() { keys.NewComposite(residents, keys.Text("state"), keys.Int("city")) },
+		"no time":            func() { keys.NewComposite(residents, keys.Text("state"), keys.Time("city")) },
+		"no ObjectID":        func() { keys.NewComposite(residents, keys.Text("state"), keys.ID("user")) },
+		"a name of a dollar": func() { keys.NewComposite(residents, keys.Text("state"), keys.Text("$x").KeyOnly()) },
+		"another order":      func() { keys.NewDocumentKey(at, keys.Text("city"), keys.Text("state")) },
+		"not in the _id":     func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("town")) },
+		"omitempty": func() {
+			keys.NewDocumentKey(model.NewCollection[bson.D, sparse]("located"), state, city)
+		},
+		"another order, open": func() {
+			keys.NewDocumentKey(model.NewCollection[bson.D, place]("located"), city, state)
+		},
+		"a map": func() {
+			keys.NewDocumentKey(model.NewCollection[bson.D, bson.M]("located"), state, city)
+		},
+		"key only":      func() { keys.NewDocumentKey(at, keys.Text("state"), keys.Text("city").KeyOnly()) },
+		"a path of two": func() { keys.NewDocumentKey(byDocs, keys.Text("state"), keys.Text("at.city")) },
 	} {
 		func() {
 			defer func() {

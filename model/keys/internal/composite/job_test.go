@@ -77,13 +77,15 @@ func TestCompositeRekey(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		taken := resident{State: "CA", City: "San", User: 1, Name: "Ann"}
 		taken.ID, _ = byPlace.Key(&taken)
-		compositeStore(t, db, "residents", []any{taken, resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Bob"}})
+		compositeStore(t, db, "residents",
+			[]any{taken, resident{ID: "old", State: "CA", City: "San", User: 1, Name: "Bob"}})
 		if err := run(t.Context(), db); !mongo.IsDuplicateKeyError(err) {
 			t.Errorf("a key that is taken: %v", err)
 		}
 		// What gets another field between the reading and the writing is deleted under neither key.
 		old := bson.D{
-			{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(9)},
+			{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"},
+			{Key: "user", Value: int64(9)},
 		}
 		compositeStore(t, db, "residents", []any{append(slices.Clone(old), bson.E{Key: "note", Value: "new"})})
 		read, err := bson.Marshal(old)
@@ -97,7 +99,8 @@ func TestCompositeRekey(t *testing.T) {
 		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {
 			t.Errorf("another field: %v", err)
 		}
-		if n, err := db.Collection("residents").CountDocuments(t.Context(), bson.D{}); n != 1 && !tenancy.On || err != nil {
+		n, err := db.Collection("residents").CountDocuments(t.Context(), bson.D{})
+		if n != 1 && !tenancy.On || err != nil {
 			t.Errorf("%d documents: the copy stayed, or the document with the other field went, %v", n, err)
 		}
 		compositeStore(t, db, "residents", []any{bson.D{{Key: "_id", Value: 1}, {Key: "state", Value: "CA"}}})
@@ -137,7 +140,8 @@ func TestCompositeRekeyInterleaved(t *testing.T) {
 // movedBeside runs what moves a document, and a writer that sets fields of the document, in every order of their
 // commands: one document is left, with the change if there was one. The move may return the error may.
 func movedBeside(
-	t *testing.T, collection, id string, doc any, set bson.D, may error, move func(ctx context.Context, db *mongo.Database) error,
+	t *testing.T, collection, id string, doc any, set bson.D, may error,
+	move func(ctx context.Context, db *mongo.Database) error,
 ) {
 	t.Helper()
 	changed := int64(0)

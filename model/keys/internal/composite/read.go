@@ -10,25 +10,27 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Key is the key of values, one for each part.
-func (c *Key) Key(values []any) (string, error) {
-	vs, err := c.all(values)
+// MakeKey returns the text for one value of each part: keys.Composite.KeyOf.
+func (c *Key) MakeKey(values []any) (string, error) {
+	vs, err := c.encodeAll(values)
 	if err != nil {
 		return "", err
 	}
-	return c.join(vs)
+	return c.joinParts(vs)
 }
 
-// past is what sorts directly above all that begins with the first parts of a key, each with its end; "" for no parts.
-func past(parts string) string {
+// boundAbove returns the lowest text above all keys that begin with the given parts. Every part ends with ":", or with
+// " :" after a text. ";" is the byte after ":". So for "CA :" the bound is "CA ;". It returns "" for no parts, which is
+// no bound.
+func boundAbove(parts string) string {
 	if parts == "" {
 		return ""
 	}
-	return strings.TrimSuffix(parts, otherEnd) + ";" // ends are textEnd and otherEnd, and ";" comes after ":"
+	return strings.TrimSuffix(parts, otherEnd) + ";"
 }
 
-// between matches keys from ≤ key < to; "" is no bound. Without bounds it matches every key.
-func between(from, to string) bson.D {
+// matchBetween matches keys from ≤ key < to. "" is no bound. Without bounds the filter is empty.
+func matchBetween(from, to string) bson.D {
 	d := bson.D{}
 	if from != "" {
 		d = append(d, bson.E{Key: "$gte", Value: from})
@@ -42,103 +44,89 @@ func between(from, to string) bson.D {
 	return bson.D{{Key: "_id", Value: d}}
 }
 
-// Under matches the keys whose first parts are the values.
-func (c *Key) Under(values []any) (bson.D, error) {
-	vs, err := c.read(values)
+// MatchPrefix matches the keys that begin with the values:
+//
+//	("CA")           {_id: {$gte: "CA :", $lt: "CA ;"}}
+//	("CA", "LA", 7)  {_id: "CA :LA :a7"}
+func (c *Key) MatchPrefix(values []any) (bson.D, error) {
+	vs, err := c.encodeFirst(values)
 	if err != nil {
 		return nil, err
 	}
-	prefix, err := c.join(vs)
+	prefix, err := c.joinParts(vs)
 	if len(vs) == len(c.parts) {
 		return bson.D{{Key: "_id", Value: prefix}}, err
 	}
-	return between(prefix, past(prefix)), err
+	return matchBetween(prefix, boundAbove(prefix)), err
 }
 
-// Within matches the keys whose first parts are the prefix, and whose next one is from ≤ part < to; nil is no bound.
-func (c *Key) Within(prefix []any, from, to any) (bson.D, error) {
-	vs, bounds, err := c.bounds(prefix, from, to)
+// MatchRange matches the keys that begin with prefix, and whose next part is from ≤ part < to. A nil bound is no bound.
+// Bounds are written as parts of a key, with their ends. So the keys with an equal part are from the bound on:
+//
+//	("CA", "LA"), 7, nil  {_id: {$gte: "CA :LA :a7", $lt: "CA :LA ;"}}
+func (c *Key) MatchRange(prefix []any, from, to any) (bson.D, error) {
+	vs, bounds, err := c.encodeBounds(prefix, from, to)
 	if err != nil {
 		return nil, err
 	}
-	low, err := c.join(vs)
+	low, err := c.joinParts(vs)
 	if err != nil {
 		return nil, err
 	}
-	high := past(low)
+	high := boundAbove(low)
+	// A bound replaces the end of the prefix: low is the prefix with the lower bound, high with the upper bound.
 	for i, at := range []*string{&low, &high} {
 		if bounds[i].Type == 0 {
 			continue
 		}
-		if *at, err = c.join(append(vs[:len(vs):len(vs)], bounds[i])); err != nil {
+		if *at, err = c.joinParts(append(vs[:len(vs):len(vs)], bounds[i])); err != nil {
 			return nil, err
 		}
 	}
 	if bounds[0].Type != 0 && bounds[1].Type != 0 && high < low {
-		return nil, c.Refuse("end", held(bounds[1]), "is before start")
+		return nil, c.Refuse("end", showValue(bounds[1]), "is before start")
 	}
-	return between(low, high), nil
+	return matchBetween(low, high), nil
 }
 
-// bounds are the values of the first parts and the bounds of the next; one that is not given has type 0.
-func (c *Key) bounds(prefix []any, from, to any) (vs []bson.RawValue, bounds [2]bson.RawValue, err error) {
-	if vs, err = c.read(prefix); err != nil {
-		return nil, bounds, err
-	}
-	if len(vs) == len(c.parts) {
-		return nil, bounds, c.Refuse("prefix", len(vs), "gives all parts: leave a part out for the range")
-	}
-	next := c.parts[len(vs)].Path
-	for i, v := range []any{from, to} {
-		if v == nil {
-			continue
-		}
-		if bounds[i], err = c.encoded(next, v); err != nil {
-			return nil, bounds, err
-		}
-		if err = c.check(len(vs), bounds[i]); err != nil {
-			return nil, bounds, err
-		}
-	}
-	return vs, bounds, nil
-}
-
-// Starting matches the keys whose first parts are the prefix, and whose next one is a text that begins with another.
-func (c *Key) Starting(prefix []any, text string) (bson.D, error) {
-	vs, err := c.read(prefix)
+// MatchStarting matches the keys that begin with prefix, and whose next part is a text that begins with another text.
+func (c *Key) MatchStarting(prefix []any, text string) (bson.D, error) {
+	vs, err := c.encodeFirst(prefix)
 	if err != nil {
 		return nil, err
 	}
 	if len(vs) == len(c.parts) || c.parts[len(vs)].Kind != Text {
 		return nil, c.Refuse("prefix", len(vs), "must leave a text as the next part of the key")
 	}
-	if err := c.check(len(vs), value(text)); err != nil {
+	if err := c.checkPart(len(vs), marshalValue(text)); err != nil {
 		return nil, err
 	}
-	before, err := c.join(vs)
+	before, err := c.joinParts(vs)
 	if err != nil {
 		return nil, err
 	}
 	low := before + string(appendText(nil, text))
 	if open := strings.TrimSuffix(low, string([]byte{' ', space})); open != low {
-		// The text ends with a space, after which come " <", and " " before something higher.
-		return between(low, open+"!"), nil
+		// The text ends with a space. In longer texts this space is written as " <", or as " " before a byte above "<".
+		// All of them are from " <" on, and below "!", the byte after the space.
+		return matchBetween(low, open+"!"), nil
 	}
-	high := after(low[len(before):])
+	high := lowestAbove(low[len(before):])
 	if high == "" {
-		return between(low, past(before)), nil
+		return matchBetween(low, boundAbove(before)), nil
 	}
-	return between(low, before+high), nil
+	return matchBetween(low, before+high), nil
 }
 
-// after is the lowest string above all that begin with s; "" if there is none.
-func after(s string) string {
+// lowestAbove returns the lowest text above all texts that begin with s: its last character is replaced by the next
+// one. It returns "" if s consists of the last character of Unicode alone.
+func lowestAbove(s string) string {
 	for s != "" {
 		r, size := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-size]
 		switch {
 		case r == 0xD7FF:
-			return s + "\uE000" // what is between are no characters
+			return s + "\uE000" // the surrogates between them aren't valid in UTF-8
 		case r < utf8.MaxRune:
 			return s + string(r+1)
 		}
@@ -146,45 +134,54 @@ func after(s string) string {
 	return ""
 }
 
-// Counts groups the keys under a prefix by their next part.
-func (c *Key) Counts(prefix []any) (mongo.Pipeline, error) {
-	vs, err := c.read(prefix)
+// CountByPart counts the keys under a prefix by their next part. It cuts each _id at the end of this part:
+//
+//	("CA")  {_id: "CA :LA", n: 2}, {_id: "CA :San Francisco", n: 5}
+//
+// Scan decodes such an _id, which has no end after its last part. The pipeline uses only _id, so that the server reads
+// only the index.
+func (c *Key) CountByPart(prefix []any) (mongo.Pipeline, error) {
+	vs, err := c.encodeFirst(prefix)
 	if err != nil {
 		return nil, err
 	}
 	next := len(vs)
 	if next >= len(c.parts)-1 {
-		return nil, c.Refuse("prefix", len(vs), "leaves only the last part, which differs for each key: give fewer parts")
+		return nil, c.Refuse("prefix", len(vs),
+			"leaves only the last part, which differs for each key: give fewer parts")
 	}
-	start, err := c.join(vs)
+	start, err := c.joinParts(vs)
 	if err != nil {
 		return nil, err
 	}
-	match := between(start, past(start))
+	match := matchBetween(start, boundAbove(start))
 	if start == "" {
-		match = bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: ""}}}} // strings alone
+		// No prefix: all strings, and no _id of another type, which isn't a key.
+		match = bson.D{{Key: "_id", Value: bson.D{{Key: "$gte", Value: ""}}}}
 	}
+	// The end of the part is searched from here on. A time contains ":" itself, so the search begins behind it.
 	from := len(start)
 	if k := c.parts[next].Kind; k == Time || k == ID {
 		from += fixedLength
 	}
 	group := bson.D{{
 		Key:   "$substrBytes",
-		Value: bson.A{"$_id", 0, bson.D{{Key: "$indexOfBytes", Value: bson.A{"$_id", c.end(next), from}}}},
+		Value: bson.A{"$_id", 0, bson.D{{Key: "$indexOfBytes", Value: bson.A{"$_id", c.partEnd(next), from}}}},
 	}}
 	return mongo.Pipeline{
 		{{Key: "$match", Value: match}},
-		{{Key: "$group", Value: bson.D{{Key: "_id", Value: group}, {Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
+		{{Key: "$group", Value: bson.D{{Key: "_id", Value: group},
+			{Key: "n", Value: bson.D{{Key: "$sum", Value: 1}}}}}},
 		{{Key: "$sort", Value: bson.D{{Key: "_id", Value: 1}}}},
 	}, nil
 }
 
-// Scan reads the first parts of a key into what pointers point at.
+// Scan decodes the first parts of a key, or of an _id of CountByPart, into the pointers: keys.Composite.Scan.
 func (c *Key) Scan(key string, into []any) error {
 	if len(into) > len(c.parts) {
-		return c.Refuse("into", len(into), fmt.Sprintf("are more values than the key has parts (%s)", c.names()))
+		return c.Refuse("into", len(into), fmt.Sprintf("are more values than the key has parts (%s)", c.listNames()))
 	}
-	vs, err := c.split(key, len(into))
+	vs, err := c.splitKey(key, len(into))
 	if err != nil {
 		return err
 	}

@@ -5,14 +5,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Document is the _id of values, one for each part.
-func (c *Key) Document(values []any) (bson.D, error) {
-	vs, err := c.all(values)
-	return c.named(vs), err
+// MakeDocumentID returns the _id of a DocumentKey for one value of each part.
+func (c *Key) MakeDocumentID(values []any) (bson.D, error) {
+	vs, err := c.encodeAll(values)
+	return c.nameParts(vs), err
 }
 
-// named are the first parts with their names.
-func (c *Key) named(vs []bson.RawValue) bson.D {
+// nameParts returns the values of the first parts as a document, in the order of the parts. The slice has room for one
+// more part, which matchDocuments appends.
+func (c *Key) nameParts(vs []bson.RawValue) bson.D {
 	d := make(bson.D, 0, len(vs)+1)
 	for i, v := range vs {
 		d = append(d, bson.E{Key: c.parts[i].Path, Value: v})
@@ -20,23 +21,27 @@ func (c *Key) named(vs []bson.RawValue) bson.D {
 	return d
 }
 
-// DocumentsUnder matches the documents whose first parts are the values.
-func (c *Key) DocumentsUnder(values []any) (bson.D, error) {
-	vs, err := c.read(values)
+// MatchDocumentPrefix is MatchPrefix for a DocumentKey:
+//
+//	("CA")           {_id: {$gte: {state: "CA", city: MinKey}, $lt: {state: "CA", city: MaxKey}}}
+//	("CA", "LA", 7)  {_id: {$eq: {state: "CA", city: "LA", user: 7}}}
+func (c *Key) MatchDocumentPrefix(values []any) (bson.D, error) {
+	vs, err := c.encodeFirst(values)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(vs) == 0:
 		return bson.D{}, nil
 	case len(vs) == len(c.parts):
-		return bson.D{{Key: "_id", Value: mql.Eq(c.named(vs))}}, nil
+		return bson.D{{Key: "_id", Value: mql.Eq(c.nameParts(vs))}}, nil
 	}
-	return c.documentRange(vs, [2]bson.RawValue{}), nil
+	return c.matchDocuments(vs, [2]bson.RawValue{}), nil
 }
 
-// DocumentsWithin is Within for documents.
-func (c *Key) DocumentsWithin(prefix []any, from, to any) (bson.D, error) {
-	vs, bounds, err := c.bounds(prefix, from, to)
+// MatchDocumentRange is MatchRange for a DocumentKey. It compares the bounds by their texts, because texts have the
+// order of the parts.
+func (c *Key) MatchDocumentRange(prefix []any, from, to any) (bson.D, error) {
+	vs, bounds, err := c.encodeBounds(prefix, from, to)
 	if err != nil {
 		return nil, err
 	}
@@ -44,16 +49,19 @@ func (c *Key) DocumentsWithin(prefix []any, from, to any) (bson.D, error) {
 		low, err := c.appendPart(nil, len(vs), bounds[0])
 		high, err2 := c.appendPart(nil, len(vs), bounds[1])
 		if err != nil || err2 != nil || string(high) < string(low) {
-			return nil, c.Refuse("end", held(bounds[1]), "is before start")
+			return nil, c.Refuse("end", showValue(bounds[1]), "is before start")
 		}
 	}
-	return c.documentRange(vs, bounds), nil
+	return c.matchDocuments(vs, bounds), nil
 }
 
-// documentRange matches documents that begin with parts, and whose next part is from ≤ part < to.
-func (c *Key) documentRange(vs []bson.RawValue, bounds [2]bson.RawValue) bson.D {
+// matchDocuments matches the _ids that begin with the parts vs, and whose next part is from ≤ part < to. A bound of
+// type 0 is no bound. Documents are compared field by field, in order: first the type of the value, then the name, then
+// the value (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/#objects). So MinKey and MaxKey,
+// which are below and above all other types, bound the part.
+func (c *Key) matchDocuments(vs []bson.RawValue, bounds [2]bson.RawValue) bson.D {
 	next := c.parts[len(vs)].Path
-	low, high := c.named(vs), c.named(vs)
+	low, high := c.nameParts(vs), c.nameParts(vs)
 	if bounds[0].Type != 0 {
 		low = append(low, bson.E{Key: next, Value: bounds[0]})
 	} else {

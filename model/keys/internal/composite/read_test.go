@@ -18,7 +18,8 @@ import (
 // compositeWorld is random documents, in the order of their keys.
 func compositeWorld(r *rand.Rand, n int) []resident {
 	texts := []string{
-		"", "CA", "CAX", "CA ", "CA:", "San", "San Francisco", "San 5", "San\t", "é", "\U0010ffff", "\U0010ffff\U0010ffff",
+		"", "CA", "CAX", "CA ", "CA:", "San", "San Francisco", "San 5", "San\t", "é", "\U0010ffff",
+		"\U0010ffff\U0010ffff",
 		"a \x00", "San ", "\uD7FF", "\uD7FFx",
 	}
 	seen := map[resident]bool{}
@@ -71,7 +72,8 @@ func TestCompositeQueries(t *testing.T) {
 				match func(z resident) bool
 			}{
 				{byPlace.Prefix(), placeDoc.Prefix(), func(z resident) bool { return true }},
-				{byPlace.Prefix(x.State), placeDoc.Prefix(x.State), func(z resident) bool { return z.State == x.State }},
+				{byPlace.Prefix(x.State), placeDoc.Prefix(x.State),
+					func(z resident) bool { return z.State == x.State }},
 				{
 					find: byPlace.Prefix(x.State, x.City), docs: placeDoc.Prefix(x.State, x.City),
 					match: func(z resident) bool { return z.State == x.State && z.City == x.City },
@@ -80,7 +82,8 @@ func TestCompositeQueries(t *testing.T) {
 					find: byPlace.Prefix(x.State, x.City, x.User), docs: placeDoc.Prefix(x.State, x.City, x.User),
 					match: func(z resident) bool { return z == x },
 				},
-				{byPlace.Range(nil, from, nil), placeDoc.Range(nil, from, nil), func(z resident) bool { return z.State >= from }},
+				{byPlace.Range(nil, from, nil), placeDoc.Range(nil, from, nil),
+					func(z resident) bool { return z.State >= from }},
 				{
 					find: byPlace.Range([]any{x.State}, from, to), docs: placeDoc.Range([]any{x.State}, from, to),
 					match: func(z resident) bool { return z.State == x.State && z.City >= from && z.City < to },
@@ -90,7 +93,9 @@ func TestCompositeQueries(t *testing.T) {
 					match: func(z resident) bool { return z.State == x.State && z.City < to },
 				},
 				{byPlace.Range([]any{x.State, x.City}, low, high), placeDoc.Range([]any{x.State, x.City}, low, high),
-					func(z resident) bool { return z.State == x.State && z.City == x.City && z.User >= low && z.User < high }},
+					func(z resident) bool {
+						return z.State == x.State && z.City == x.City && z.User >= low && z.User < high
+					}},
 				{byPlace.Range([]any{x.State, x.City}, low, nil), placeDoc.Range([]any{x.State, x.City}, low, nil),
 					func(z resident) bool { return z.State == x.State && z.City == x.City && z.User >= low }},
 				{
@@ -233,7 +238,9 @@ func TestCompositeCounts(t *testing.T) {
 			{[]any{bson.DateTime(0)}, "[{1970-01-01T00:00:00.000Z:010000000000000000000000 12}]"},
 			{
 				prefix: []any{bson.DateTime(0), bson.ObjectID{1}},
-				text:   "[{1970-01-01T00:00:00.000Z:010000000000000000000000:a0 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a1 5} {1970-01-01T00:00:00.000Z:010000000000000000000000:a2 2}]",
+				text: "[{1970-01-01T00:00:00.000Z:010000000000000000000000:a0 5} " +
+					"{1970-01-01T00:00:00.000Z:010000000000000000000000:a1 5} " +
+					"{1970-01-01T00:00:00.000Z:010000000000000000000000:a2 2}]",
 			},
 		} {
 			if got, err := x.Counts(want.prefix...).All(t.Context(), db); err != nil || fmt.Sprint(got) != want.text {

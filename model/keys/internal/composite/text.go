@@ -7,32 +7,32 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// How parts are written, so that keys stand bytewise as their values do:
+// How parts are written, so that keys compared as bytes have the order of their values:
 //
 //   - A text ends with the two characters of textEnd. This end sorts below everything that can follow in a longer text,
-//     and occurs nowhere else. Within a text, a space stays a space before what sorts above "<", which is all letters.
-//     Before anything else, and at the end, it is " <". A control character is " ;" and the letter that stands for it (a
-//     tab is " ;I"), so that a key can be printed. So after a space come, in this order: the end, control characters, a
-//     space before something low, a space before something high.
-//   - An integer is a letter that says how many digits there are, and the digits: a7, b42, c100. Below zero the letters
-//     are capital, fewer for more digits, and each digit is what it lacks to 9: -1 is S8, -42 is R57.
-//   - A time is 2014-03-28T09:00:00.000Z, an ObjectID its 24 hexadecimal digits: as long for each value.
+//     and occurs nowhere else in a text. Within a text, a space before a byte above "<" stays a space. All letters are
+//     above "<". Before other bytes, and at the end of the text, a space is " <". A control character is " ;" and the
+//     letter that stands for it, so that a key can be printed: a tab is " ;I". So after a space come, in this order:
+//     the end, a control character, a space before a low byte, a high byte.
+//   - An integer is a letter for the number of digits, and the digits: a7, b42, c100. For negative numbers the letters
+//     are capital and go backwards, S for one digit, R for two. Each digit d is 9-d: -1 is S8, -42 is R57.
+//   - A time is 2014-03-28T09:00:00.000Z in UTC. An ObjectID is its 24 hexadecimal digits. Both always have 24 bytes.
 //
-// Integers, times and ObjectIDs end by themselves; the ":" behind them is for the reader.
+// The parts after an integer, a time or an ObjectID could be found without otherEnd. It is there for people.
 const (
 	textEnd     = " :"
-	control     = ';'
-	space       = '<'
-	otherEnd    = ":"
+	otherEnd    = ":" // of the other kinds
+	control     = ';' // after a space: a control character follows, as the letter that is '@' above it
+	space       = '<' // after a space: it is a space of the text
 	timeLayout  = "2006-01-02T15:04:05.000Z"
-	fixedLength = len(timeLayout) // of a time, and of an ObjectID
+	fixedLength = len(timeLayout) // bytes of a time, and of an ObjectID
 )
 
-func (c *Key) end(i int) string {
+// partEnd returns the end of the i-th part. The last part ends with the key.
+func (c *Key) partEnd(i int) string {
 	switch {
 	case i == len(c.parts)-1:
 		return ""
@@ -42,23 +42,24 @@ func (c *Key) end(i int) string {
 	return otherEnd
 }
 
-// join writes the first parts of a key, each with its end.
-func (c *Key) join(values []bson.RawValue) (string, error) {
+// joinParts writes the first parts of a key, each with its end. The values are encoded, one for each part from the
+// first.
+func (c *Key) joinParts(values []bson.RawValue) (string, error) {
 	var b []byte
 	for i, v := range values {
 		var err error
 		if b, err = c.appendPart(b, i, v); err != nil {
 			return "", err
 		}
-		b = append(b, c.end(i)...)
+		b = append(b, c.partEnd(i)...)
 	}
 	return string(b), nil
 }
 
-// appendPart writes a key's i-th part, without its end.
+// appendPart writes the i-th part without its end. It refuses a value that is missing, or of another kind.
 func (c *Key) appendPart(dst []byte, i int, v bson.RawValue) ([]byte, error) {
 	p := c.parts[i]
-	refuse := func(reason string) ([]byte, error) { return nil, c.Refuse(p.Path, held(v), reason) }
+	refuse := func(reason string) ([]byte, error) { return nil, c.Refuse(p.Path, showValue(v), reason) }
 	switch {
 	case v.Type == 0:
 		return refuse("is missing: it is a part of the key")
@@ -85,14 +86,7 @@ func (c *Key) appendPart(dst []byte, i int, v bson.RawValue) ([]byte, error) {
 	return refuse("must be of the kind " + p.Kind.String())
 }
 
-// held is a value for an error, of its own.
-func held(v bson.RawValue) any {
-	if v.Type == 0 {
-		return nil
-	}
-	return bsonval.Clone(v)
-}
-
+// appendText writes a text so that it can't contain textEnd, and so that the bytes have the order of the texts.
 func appendText(dst []byte, s string) []byte {
 	for i := range len(s) {
 		switch b := s[i]; {
@@ -107,12 +101,14 @@ func appendText(dst []byte, s string) []byte {
 	return dst
 }
 
+// appendInt writes an integer: 42 is b42, -42 is R57. A number with more digits is above a number with fewer digits, so
+// the letter for the number of digits comes first.
 func appendInt(dst []byte, n int64) []byte {
 	if n >= 0 {
 		digits := strconv.FormatInt(n, 10)
 		return append(append(dst, 'a'+byte(len(digits)-1)), digits...)
 	}
-	digits := strconv.FormatInt(n, 10)[1:]
+	digits := strconv.FormatInt(n, 10)[1:] // without the sign
 	dst = append(dst, 'S'-byte(len(digits)-1))
 	for _, d := range []byte(digits) {
 		dst = append(dst, '9'-d+'0')
@@ -120,8 +116,9 @@ func appendInt(dst []byte, n int64) []byte {
 	return dst
 }
 
-// split reads the first n parts of a key. A part that others follow may be the last of what is given.
-func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
+// splitKey decodes the first n parts of a key. The text may end after the n-th part without the part's end, as the _ids
+// of CountByPart do. All other texts that joinParts doesn't write are refused, so that a key has one form.
+func (c *Key) splitKey(key string, n int) ([]bson.RawValue, error) {
 	out := make([]bson.RawValue, 0, n)
 	malformed := func(i, at int, reason string) error {
 		return c.Refuse("_id", strings.ToValidUTF8(key, "\uFFFD"),
@@ -129,13 +126,13 @@ func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
 	}
 	at := 0
 	for i := range n {
-		v, size, reason := c.parts[i].Kind.read(key[at:])
+		v, size, reason := c.parts[i].Kind.readPart(key[at:])
 		if reason != "" {
 			return nil, malformed(i, at, reason)
 		}
 		out = append(out, v)
 		at += size
-		end := c.end(i)
+		end := c.partEnd(i)
 		switch {
 		case at == len(key) && i == n-1:
 		case end == "":
@@ -148,18 +145,19 @@ func (c *Key) split(key string, n int) ([]bson.RawValue, error) {
 	return out, nil
 }
 
-// read reads one part from the front of a key: the value, and how long it is, without its end.
-func (k Kind) read(s string) (v bson.RawValue, size int, reason string) {
+// readPart decodes one part at the beginning of s. size is the number of bytes without the part's end. reason is "" if
+// s begins with a part of the kind, and says what is wrong otherwise.
+func (k Kind) readPart(s string) (v bson.RawValue, size int, reason string) {
 	if k == Text {
 		text, size, reason := readText(s)
-		return value(text), size, reason
+		return marshalValue(text), size, reason
 	}
 	if k == Int {
 		n, size, ok := readInt(s)
 		if !ok {
 			return v, 0, "isn't an integer (a letter for the number of digits, then the digits)"
 		}
-		return value(n), size, ""
+		return marshalValue(n), size, ""
 	}
 	if len(s) < fixedLength {
 		return v, 0, "is too short for the kind " + k.String()
@@ -170,21 +168,16 @@ func (k Kind) read(s string) (v bson.RawValue, size int, reason string) {
 		if err != nil || id.IsZero() || id.Hex() != s {
 			return v, 0, "isn't an ObjectID"
 		}
-		return value(id), fixedLength, ""
+		return marshalValue(id), fixedLength, ""
 	}
 	t, err := time.Parse(timeLayout, s)
 	if err != nil || t.Format(timeLayout) != s {
 		return v, 0, "isn't a time like " + timeLayout
 	}
-	return value(t), fixedLength, ""
+	return marshalValue(t), fixedLength, ""
 }
 
-func value(v any) bson.RawValue {
-	t, data, _ := bson.MarshalValue(v) // of a type that can be
-	return bson.RawValue{Type: t, Value: data}
-}
-
-// readText reads up to the text's end, or that of s.
+// readText decodes a text that ends with textEnd, or with s. It is the reverse of appendText.
 func readText(s string) (text string, size int, reason string) {
 	end := strings.Index(s, textEnd)
 	if end < 0 {
@@ -216,11 +209,12 @@ func readText(s string) (text string, size int, reason string) {
 	return string(b), end, ""
 }
 
+// readInt is the reverse of appendInt. It writes the number again to compare, which refuses leading zeros.
 func readInt(s string) (n int64, size int, ok bool) {
 	digits, negative := 0, false
 	switch {
 	case s == "":
-	case s[0] >= 'a' && s[0] <= 's':
+	case s[0] >= 'a' && s[0] <= 's': // 1 to 19 digits, as an int64 has
 		digits = int(s[0]-'a') + 1
 	case s[0] >= 'A' && s[0] <= 'S':
 		digits, negative = int('S'-s[0])+1, true

@@ -72,12 +72,14 @@ const (
 var (
 	compositeTexts = []string{
 		"", " ", "  ", "a", "a ", "a  ", "a b", "a  b", "a !", "a 5", "a :", "a ;", "a <", "a =", "a <b", "a ;I",
-		"a :b", ":", " :", ";", "<", "\x00", "a\x00", "a\x00b", "a \x00", "a \x00 b", "\t", "a\t", "a\tb", "a\x1f", "a\x1f ",
+		"a :b", ":", " :", ";", "<", "\x00", "a\x00", "a\x00b", "a \x00", "a \x00 b", "\t", "a\t", "a\tb", "a\x1f",
+		"a\x1f ",
 		"a!", "a\x7f", "é", "a é", "e\u0301", "\U0001f9e9", "a\U0010ffff", "CA", "CAX", "CA ", "CA:", "San",
 		"San Francisco", "San 5", "San-", "Saint", "$where", "^.*", "|", "{", "\uFFFD", "\uD7FF", "\uE000",
 	}
 	compositeInts = []int64{
-		math.MinInt64, math.MinInt64 + 1, -1e18, -100, -99, -10, -9, -1, 0, 1, 9, 10, 42, 99, 100, 1e18, math.MaxInt64 - 1,
+		math.MinInt64, math.MinInt64 + 1, -1e18, -100, -99, -10, -9, -1, 0, 1, 9, 10, 42, 99, 100, 1e18,
+		math.MaxInt64 - 1,
 		math.MaxInt64,
 	}
 	compositeTimes = []int64{firstMilli, firstMilli + 1, -1, 0, 1, 1395997200000, lastMilli}
@@ -146,8 +148,10 @@ func TestCompositeKeys(t *testing.T) {
 		want   string
 		values []any
 	}{
-		{"CA :b42:2014-03-28T08:00:00.123Z:507f00000000000000000001:San Francisco", []any{"CA", 42, at, id, "San Francisco"}},
-		{" :a0:0000-01-01T00:00:00.000Z:507f00000000000000000001:", []any{"", int32(0), bson.DateTime(firstMilli), id, ""}},
+		{"CA :b42:2014-03-28T08:00:00.123Z:507f00000000000000000001:San Francisco",
+			[]any{"CA", 42, at, id, "San Francisco"}},
+		{" :a0:0000-01-01T00:00:00.000Z:507f00000000000000000001:",
+			[]any{"", int32(0), bson.DateTime(firstMilli), id, ""}},
 		{
 			want:   "Route <66 :S8:9999-12-31T23:59:59.999Z:507f00000000000000000001: <",
 			values: []any{"Route 66", -1, bson.DateTime(lastMilli), id, " "},

@@ -16,7 +16,8 @@ import (
 func TestCompositeMoveGuards(t *testing.T) {
 	const key = "CA :San :a1"
 	stored := bson.D{
-		{Key: "_id", Value: key}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"}, {Key: "user", Value: int64(1)},
+		{Key: "_id", Value: key}, {Key: "state", Value: "CA"}, {Key: "city", Value: "San"},
+		{Key: "user", Value: int64(1)},
 	}
 	named := append(stored[:4:4], bson.E{Key: "name", Value: "Ann"})
 	open := keys.NewComposite(model.NewCollection[bson.M, string]("residents"), keys.Text("state"), keys.Text("city"))
@@ -34,7 +35,8 @@ func TestCompositeMoveGuards(t *testing.T) {
 			{"a list that has the empty text", stored, set("name", bson.A{""}), true},
 			{"nothing, said otherwise", stored, set("name", nil), false},
 			{"a list that has the value", named, set("name", bson.A{"Ann"}), true},
-			{"a field that is taken away", named, bson.D{{Key: "$unset", Value: bson.D{{Key: "name", Value: ""}}}}, true},
+			{"a field that is taken away", named, bson.D{{Key: "$unset", Value: bson.D{{Key: "name", Value: ""}}}},
+				true},
 			{"a field that the type doesn't know", named, set("other", 1), false},
 			{"any field of a map", openStored, set("other", 1), true},
 		} {
@@ -54,7 +56,8 @@ func TestCompositeMoveGuards(t *testing.T) {
 				}
 				now := was
 				now.Name = "Anna"
-				move, replace = byPlace.Move(&was, resident{State: "NV", City: "Reno", User: 1}), byPlace.Move(&was, now)
+				move = byPlace.Move(&was, resident{State: "NV", City: "Reno", User: 1})
+				replace = byPlace.Move(&was, now)
 			}
 			if _, err := db.Collection("residents").UpdateByID(t.Context(), c.stored[0].Value, c.update); err != nil {
 				t.Fatal(err)

@@ -83,8 +83,8 @@ func TestCompositeMove(t *testing.T) {
 		if got := compositeAll(t, db); got != there {
 			t.Errorf("cut and run again: %s", got)
 		}
-		if err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved))); !errors.Is(err, model.ErrNotFound) ||
-			compositeAll(t, db) != there {
+		err := compositeRun(t.Context(), db, partial(byPlace.Move(&ann, moved)))
+		if !errors.Is(err, model.ErrNotFound) || compositeAll(t, db) != there {
 			t.Errorf("run once more: %v, %s", err, compositeAll(t, db))
 		}
 	})
@@ -162,7 +162,8 @@ func TestCompositeCosts(t *testing.T) {
 			return compositeInsert(t.Context(), db, resident{State: "CA", City: "San", User: 2},
 				resident{State: "CA", City: "San", User: 3})
 		})
-		run(model.Cost{Commands: 1, Written: 1}, byPlace.Move(&ann, resident{State: "CA", City: "San", User: 1, Name: "Ann"}))
+		run(model.Cost{Commands: 1, Written: 1}, byPlace.Move(&ann,
+			resident{State: "CA", City: "San", User: 1, Name: "Ann"}))
 		ann.Name = "Ann"
 		run(model.Cost{Commands: 2, Written: 2}, byPlace.Move(&ann, resident{State: "NV", City: "Reno", User: 1}))
 		for _, f := range []*model.Find[resident]{
@@ -188,7 +189,8 @@ func TestCompositeCosts(t *testing.T) {
 			return err
 		})
 		compositeStore(t, db, "residents", []any{
-			resident{ID: "old", State: "CA", City: "San", User: 1}, resident{ID: "older", State: "CA", City: "San", User: 2},
+			resident{ID: "old", State: "CA", City: "San", User: 1},
+			resident{ID: "older", State: "CA", City: "San", User: 2},
 		})
 		// an insert for the batch, a delete for each
 		modeltest.WantCost(t, m, model.Cost{Commands: 1 + 2 + 1 + 2, Written: 4, Returned: 2}, func() error {
@@ -250,8 +252,10 @@ func TestCompositeIndexed(t *testing.T) {
 			{"the one after of any", byPlace.Prefix().After(key).Limited(1)},
 			{"the one before", byPlace.Prefix("S17").Sorted(down).After(key).Limited(1)},
 			{"After", byPlace.Prefix("S17").Limited(3).After(key)},
-			{"After, descending", byPlace.Prefix("S17").Sorted(down).Limited(3).After(key)}, {"Counts", byPlace.Counts("S7")},
-			{"all parts of a document", placeDoc.Prefix("S7", "City B", int64(107))}, {"document Prefix", placeDoc.Prefix("S7")},
+			{"After, descending", byPlace.Prefix("S17").Sorted(down).Limited(3).After(key)},
+			{"Counts", byPlace.Counts("S7")},
+			{"all parts of a document", placeDoc.Prefix("S7", "City B", int64(107))},
+			{"document Prefix", placeDoc.Prefix("S7")},
 			{"document Range", placeDoc.Range([]any{"S7"}, "City B", "City D")},
 			{"the last document first", placeDoc.Prefix("S7", "City B").Sorted(down)},
 		} {
@@ -285,14 +289,17 @@ func TestDocumentKeyOrderOfFields(t *testing.T) {
 			{"the fields in another order are another document", bson.D{e("_id", turned)}, 1},
 			{"each finds itself alone", bson.D{e("_id", right)}, 1},
 			{"fewer fields match nothing", bson.D{e("_id", bson.D{e("state", "CA")})}, 0},
-			{"conditions on fields find all orders", bson.D{e("_id.state", "CA"), e("_id.city", "San"), e("_id.user", 1)}, 2},
-			{"a number is equal in any type", bson.D{e("_id", bson.D{e("state", "CA"), e("city", "San"), e("user", 1.0)})}, 1},
+			{"conditions on fields find all orders", bson.D{e("_id.state", "CA"), e("_id.city", "San"),
+				e("_id.user", 1)}, 2},
+			{"a number is equal in any type", bson.D{e("_id",
+				bson.D{e("state", "CA"), e("city", "San"), e("user", 1.0)})}, 1},
 			{"a prefix passes the other orders and types by", placeDoc.Prefix("CA", "San").Filter, 1},
 			{"a prefix finds what has another type behind it", placeDoc.Prefix("CA").Filter, 3},
 			{
 				reason: "a bound of another type is below all, or above",
-				filter: bson.D{e("_id", bson.D{e("$gte", bson.D{e("state", "")}), e("$lt", bson.D{e("state", int64(9))})})},
-				want:   0,
+				filter: bson.D{e("_id", bson.D{e("$gte", bson.D{e("state", "")}),
+					e("$lt", bson.D{e("state", int64(9))})})},
+				want: 0,
 			},
 			{
 				reason: "numbers come before strings, and names after types",

@@ -12,7 +12,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// An Allocator gives out numbers, a block to a command.
+// An Allocator is a keys.Allocator. It takes numbers of an owner in blocks, by one command for each block, and gives
+// them out one by one. Several goroutines may use it. A number that isn't given out before the program ends becomes a
+// gap.
 type Allocator struct {
 	seq   *Sequence
 	db    model.DB
@@ -22,7 +24,7 @@ type Allocator struct {
 	owners map[string]*ownerBlock // by the owner's text
 }
 
-// NewAllocator declares an allocator, and panics for a block below 1 or above the greatest number, or a nil database.
+// NewAllocator panics if the database is nil, or if block isn't from 1 to the greatest number.
 func (s *Sequence) NewAllocator(db model.DB, block int64) *Allocator {
 	place := core.Place("Sequence.Allocator of " + s.Name())
 	if db == nil {
@@ -35,25 +37,26 @@ func (s *Sequence) NewAllocator(db model.DB, block int64) *Allocator {
 	return &Allocator{seq: s, db: db, block: block, owners: map[string]*ownerBlock{}}
 }
 
-// ownerBlock is what is left of an owner's block.
+// An ownerBlock is the rest of an owner's block. The Allocator's mu guards all fields but turn.
 type ownerBlock struct {
-	turn      chan struct{} // holds one: whoever has it may take the next block
-	waiting   int           // goroutines that want a number
-	next, end int64         // the numbers from next to end, both included
+	turn      chan struct{} // of size 1: the goroutine that has sent to it may take the next block
+	waiting   int           // goroutines between enterBlock and leaveBlock
+	next, end int64         // the numbers from next to end, both included; next > end if there is no number
 }
 
-// Next is the owner's next number.
+// Next returns the owner's next number. If the block is used up, one goroutine takes the next block, and the others
+// wait for it until their contexts end.
 func (a *Allocator) Next(ctx context.Context, owner any) (int64, error) {
 	if err := core.CheckRun(ctx, a.db); err != nil {
 		return 0, err
 	}
-	text, err := a.seq.text(owner)
+	text, err := a.seq.encodeOwner(owner)
 	if err != nil {
 		return 0, err
 	}
-	b := a.enter(text)
-	defer a.leave(text, b)
-	if n, ok := a.pop(b); ok {
+	b := a.enterBlock(text)
+	defer a.leaveBlock(text, b)
+	if n, ok := a.popNumber(b); ok {
 		return n, nil
 	}
 	select {
@@ -62,10 +65,12 @@ func (a *Allocator) Next(ctx context.Context, owner any) (int64, error) {
 	case b.turn <- struct{}{}:
 	}
 	defer func() { <-b.turn }()
-	if n, ok := a.pop(b); ok { // another goroutine took a block meanwhile
+	if n, ok := a.popNumber(b); ok { // another goroutine took a block meanwhile
 		return n, nil
 	}
-	first, last, err := a.take(runctx.WithoutSession(ctx), owner)
+	// Outside the caller's transaction: an abort would give the block's numbers out again, and other goroutines have
+	// some of them.
+	first, last, err := a.takeBlock(runctx.WithoutSession(ctx), owner)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +80,8 @@ func (a *Allocator) Next(ctx context.Context, owner any) (int64, error) {
 	return first, nil
 }
 
-func (a *Allocator) enter(text string) *ownerBlock {
+// enterBlock returns the block of an owner, and keeps it in the map until leaveBlock is called as often.
+func (a *Allocator) enterBlock(text string) *ownerBlock {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b := a.owners[text]
@@ -87,7 +93,9 @@ func (a *Allocator) enter(text string) *ownerBlock {
 	return b
 }
 
-func (a *Allocator) leave(text string, b *ownerBlock) {
+// leaveBlock removes a block that is used up and that no goroutine waits for, so that the map doesn't grow with each
+// owner that was ever used.
+func (a *Allocator) leaveBlock(text string, b *ownerBlock) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if b.waiting--; b.waiting == 0 && b.next > b.end {
@@ -95,7 +103,8 @@ func (a *Allocator) leave(text string, b *ownerBlock) {
 	}
 }
 
-func (a *Allocator) pop(b *ownerBlock) (int64, bool) {
+// popNumber takes a number off the block. It is false if the block is used up.
+func (a *Allocator) popNumber(b *ownerBlock) (int64, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if b.next > b.end {
@@ -105,8 +114,11 @@ func (a *Allocator) pop(b *ownerBlock) (int64, bool) {
 	return b.next - 1, true
 }
 
-// take takes a block, or what numbers there are left for one. When the counter gives none, it finds out why.
-func (a *Allocator) take(ctx context.Context, owner any) (first, last int64, err error) {
+// takeBlock takes a block of numbers from the counter, or the numbers that are left for the last block. If the counter
+// doesn't match, takeBlock reads why: it creates a missing counter, takes fewer numbers near the end of the sequence,
+// and returns the error of a damaged or exhausted counter. Other clients change the counter meanwhile, so it tries up
+// to nine times.
+func (a *Allocator) takeBlock(ctx context.Context, owner any) (first, last int64, err error) {
 	n := a.block
 	for attempt := 0; ; attempt++ {
 		filter, update, err := a.seq.Take(owner, n)
@@ -114,7 +126,8 @@ func (a *Allocator) take(ctx context.Context, owner any) (first, last int64, err
 			return 0, 0, err
 		}
 		m := &model.Modify[bson.Raw]{FindAndModify: model.FindAndModify{
-			Collection: a.seq.counters.Name(), Filter: filter, Update: update, After: true, Index: model.IDIndex, Keyed: true,
+			Collection: a.seq.counters.Name(), Filter: filter, Update: update, After: true, Index: model.IDIndex,
+			Keyed: true,
 		}}
 		counter, err := m.Run(ctx, a.db)
 		if err == nil {
@@ -124,6 +137,7 @@ func (a *Allocator) take(ctx context.Context, owner any) (first, last int64, err
 		if !errors.Is(err, model.ErrNotFound) || attempt == 8 {
 			return 0, 0, err
 		}
+		// The first condition alone is the counter's _id.
 		last, exists, err := a.seq.readLast(ctx, a.db, filter[:1:1])
 		if err == nil && !exists {
 			_, err = a.seq.Open(owner).Run(ctx, a.db)

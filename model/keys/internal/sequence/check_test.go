@@ -23,7 +23,8 @@ func TestSequenceCheckAndRepair(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()
 		lasts := []any{
-			int64(3), int64(12), int64(13), int64(100), int32(11), int32(12), "text", 12.0, int64(-1), nil, int64(1 << 40),
+			int64(3), int64(12), int64(13), int64(100), int32(11), int32(12), "text", 12.0, int64(-1), nil,
+			int64(1 << 40),
 		}
 		want := map[string]bool{}
 		for i, owner := range seqHostile {

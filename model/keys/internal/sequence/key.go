@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/docmodel/docmodel/internal/commands"
@@ -13,10 +12,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
+// ownerText escapes "_", which ends the owner in a key, and "%", which begins an escape.
 var ownerText = strings.NewReplacer("%", "%25", "_", "%5F")
 
-// text is an owner as the beginning of a key; it holds no "_".
-func (s *Sequence) text(owner any) (string, error) {
+// encodeOwner returns an owner as the beginning of a key. The text has no "_". An empty owner is refused.
+func (s *Sequence) encodeOwner(owner any) (string, error) {
 	v := reflect.ValueOf(owner)
 	switch s.kind {
 	case numberOwner:
@@ -37,6 +37,7 @@ func (s *Sequence) text(owner any) (string, error) {
 	return "", s.Refuse("owner", nil, "is empty: give the owner")
 }
 
+// checkNumber allows 0, although counters begin at 1: callers may number documents themselves.
 func (s *Sequence) checkNumber(n int64) error {
 	if n < 0 || n > s.Max {
 		return s.Refuse("n", n, fmt.Sprintf("must be from 0 to %d", s.Max))
@@ -44,34 +45,37 @@ func (s *Sequence) checkNumber(n int64) error {
 	return nil
 }
 
-// Key is the _id of an owner's n-th document.
-func (s *Sequence) Key(owner any, n int64) (string, error) {
-	text, err := s.text(owner)
+// MakeKey returns the _id of an owner's n-th document.
+func (s *Sequence) MakeKey(owner any, n int64) (string, error) {
+	text, err := s.encodeOwner(owner)
 	if err == nil {
 		err = s.checkNumber(n)
 	}
 	if err != nil {
 		return "", err
 	}
-	return s.numbered(text, n), nil
+	return s.formatKey(text, n), nil
 }
 
-func (s *Sequence) numbered(text string, n int64) string {
+// formatKey joins the text of an owner and a number, with leading zeros: alice_000042.
+func (s *Sequence) formatKey(text string, n int64) string {
 	return fmt.Sprintf("%s_%0*d", text, s.digits, n)
 }
 
-// Parse takes a key apart; into is a pointer to an owner.
-func (s *Sequence) Parse(key string, into any) (int64, error) {
+// ParseKey decodes a key. into is a pointer to an owner. A text that MakeKey doesn't return is refused, so that a
+// document has one key.
+func (s *Sequence) ParseKey(key string, into any) (int64, error) {
 	text, digits, _ := strings.Cut(key, "_")
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || s.checkNumber(n) != nil || s.numbered(text, n) != key || !s.owner(text, into) {
+	if err != nil || s.checkNumber(n) != nil || s.formatKey(text, n) != key || !s.decodeOwner(text, into) {
 		return 0, s.Refuse("key", key, fmt.Sprintf("isn't an owner, \"_\" and a number of %d digits", s.digits))
 	}
 	return n, nil
 }
 
-// owner reads the owner back from its text.
-func (s *Sequence) owner(text string, into any) bool {
+// decodeOwner decodes an owner's text into the pointer into. It is false for a text that encodeOwner doesn't return.
+// Then the owner remains zero.
+func (s *Sequence) decodeOwner(text string, into any) bool {
 	v := reflect.ValueOf(into).Elem()
 	switch s.kind {
 	case numberOwner:
@@ -89,7 +93,7 @@ func (s *Sequence) owner(text string, into any) bool {
 	default:
 		v.SetString(strings.NewReplacer("%5F", "_", "%25", "%").Replace(text))
 	}
-	back, err := s.text(v.Interface())
+	back, err := s.encodeOwner(v.Interface())
 	if err != nil || back != text {
 		v.SetZero()
 		return false
@@ -97,35 +101,8 @@ func (s *Sequence) owner(text string, into any) bool {
 	return true
 }
 
-// isDay reports whether the calendar has a day, within the years 0000 to 9999.
-func isDay(day string) bool {
-	_, err := time.Parse(time.DateOnly, day)
-	return err == nil
-}
-
-// DayKey is the _id of an owner's bucket of a day.
-func (s *Sequence) DayKey(owner any, day string) (string, error) {
-	text, err := s.text(owner)
-	if err == nil && !isDay(day) {
-		err = s.Refuse("day", day, "isn't a day like 2006-01-02")
-	}
-	if err != nil {
-		return "", err
-	}
-	return text + "_" + day, nil
-}
-
-// ParseDay takes a bucket's key apart; into is a pointer to an owner.
-func (s *Sequence) ParseDay(key string, into any) (string, error) {
-	text, day, _ := strings.Cut(key, "_")
-	if !isDay(day) || !s.owner(text, into) {
-		return "", s.Refuse("key", key, "isn't an owner, \"_\" and a day like 2006-01-02")
-	}
-	return day, nil
-}
-
-// show is a value for an error.
-func show(v bson.RawValue) string {
+// showValue returns a stored value for an error.
+func showValue(v bson.RawValue) string {
 	if v.Type == 0 {
 		return "nothing"
 	}

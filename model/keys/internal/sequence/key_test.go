@@ -45,7 +45,8 @@ var (
 
 // seqHostile are owners whose keys must neither meet nor lie among each other's.
 var seqHostile = []string{
-	"a", "a_", "a_1", "a_000000000000000001", "_", "__", "%", "%5F", "%255F", "a%5F", "a`", "a^", "$where", "a.b", "^.*",
+	"a", "a_", "a_1", "a_000000000000000001", "_", "__", "%", "%5F", "%255F", "a%5F", "a`", "a^", "$where", "a.b",
+	"^.*",
 	"|", "é", "NUL\x00", "a\n", "\U0001f9e9",
 }
 
@@ -278,7 +279,8 @@ func TestSequenceInsert(t *testing.T) {
 		if want := (seqMail{"a%5Fb_000000000000000010", "hello"}); got != want || err != nil {
 			t.Errorf("%+v, %v", got, err)
 		}
-		if err := seqInsert(seqPlain, "a_b", 10, seqMail{Text: "other"})(t.Context(), db); !errors.Is(err, model.ErrTaken) {
+		err = seqInsert(seqPlain, "a_b", 10, seqMail{Text: "other"})(t.Context(), db)
+		if !errors.Is(err, model.ErrTaken) {
 			t.Errorf("another document: %v", err)
 		}
 		_, _, err = model.NewStore(model.New("mail", seqPlain), seqMails).Insert(seqMail{ID: "x"}).Run(t.Context(), db)
@@ -290,7 +292,8 @@ func TestSequenceInsert(t *testing.T) {
 	testkit.WantValueError(t, "a negative number", err)
 	open := keys.NewSequence(model.NewCollection[bson.D, string]("open"), seqCounters, keys.SequenceSpec{})
 	testkit.WantValueError(t, "append of nil", open.Append("a", nil).Err)
-	testkit.WantValueError(t, "append of a name with a dollar sign", open.Append("a", bson.D{{Key: "$where", Value: 1}}).Err)
+	testkit.WantValueError(t, "append of a name with a dollar sign",
+		open.Append("a", bson.D{{Key: "$where", Value: 1}}).Err)
 	testkit.WantValueError(t, "append of 17 MiB", seqPlain.Append("a", seqMail{Text: strings.Repeat("x", 17<<20)}).Err)
 	testkit.WantValueError(t, "append without owner", seqPlain.Append("", seqMail{}).Err)
 	testkit.WantValueError(t, "after the last", seqAppended(t, seqShort, "a", 10, seqMail{}).Err())
@@ -312,10 +315,12 @@ func TestSequenceDeclarations(t *testing.T) {
 		"days with the mail": func() {
 			keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Days: seqDays.Named("mail")})
 		},
-		"a place without days": func() { keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Location: time.UTC}) },
-		"floats as owners":     func() { keys.NewSequence(seqMails, floats, keys.SequenceSpec{}) },
-		"blocks of 0":          func() { seqPlain.Allocator(mongotest.NewClient(t).Database("x"), 0) },
-		"no database":          func() { seqPlain.Allocator(nil, 1) },
+		"a place without days": func() {
+			keys.NewSequence(seqMails, seqCounters, keys.SequenceSpec{Location: time.UTC})
+		},
+		"floats as owners": func() { keys.NewSequence(seqMails, floats, keys.SequenceSpec{}) },
+		"blocks of 0":      func() { seqPlain.Allocator(mongotest.NewClient(t).Database("x"), 0) },
+		"no database":      func() { seqPlain.Allocator(nil, 1) },
 	} {
 		func() {
 			defer func() {

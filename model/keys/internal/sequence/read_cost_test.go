@@ -143,8 +143,8 @@ func TestKeysCosts(t *testing.T) {
 		})
 		t.Run("Append", func(t *testing.T) {
 			mongotest.NeedTransactions(t, db)
-			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since MongoDB
-			// 8.0; the commit.
+			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since
+			// MongoDB 8.0; the commit.
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 2, Returned: 1}, func() error {
 				_, _, err := seqDaily.Append("a", seqMail{}).Run(ctx, db)
 				return err

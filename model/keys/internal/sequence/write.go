@@ -3,7 +3,6 @@ package sequence
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/docmodel/docmodel/internal/commands"
 	"github.com/docmodel/docmodel/internal/core"
@@ -19,38 +18,41 @@ var (
 	errNumberTaken = fmt.Errorf("%w: another document has this number", model.ErrTaken)
 )
 
-// Open creates an owner's counter.
+// Open returns the upsert that creates an owner's counter at 0.
 func (s *Sequence) Open(owner any) model.Write {
-	id, err := s.counterID(owner)
+	id, err := s.matchCounter(owner)
 	if err != nil {
 		return model.Refused(s.counters.Name(), err)
 	}
 	upsert := true
 	return model.Write{
-		// of two who create it, one meets the other's
+		// If two clients create it at once, one gets a duplicate key error, and Done finds the other's counter.
 		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Done: id,
 		Model: &mongo.UpdateOneModel{
-			Filter: id, Update: bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "last", Value: int64(0)}}}}, Upsert: &upsert,
+			Filter: id, Update: bson.D{{Key: "$setOnInsert", Value: bson.D{{Key: "last", Value: int64(0)}}}},
+			Upsert: &upsert,
 		},
 	}
 }
 
-// Take takes the next n numbers.
+// Take returns filter and update of the command that takes n numbers. The filter matches only a counter with n numbers
+// left. The shell and the allocator make a findAndModify of them.
 func (s *Sequence) Take(owner any, n int64) (filter, update bson.D, err error) {
-	if filter, err = s.counterID(owner); err != nil {
+	if filter, err = s.matchCounter(owner); err != nil {
 		return nil, nil, err
 	}
 	if n < 1 || n > s.Max {
 		return nil, nil, s.Refuse("n", n, "must be 1 or more, and not above the sequence's last number")
 	}
-	return append(filter, bson.E{Key: "last", Value: s.whole(n)}), bson.D{{
+	return append(filter, bson.E{Key: "last", Value: s.matchNumber(n)}), bson.D{{
 		Key: "$inc", Value: bson.D{{Key: "last", Value: n}},
 	}}, nil
 }
 
-// keyed is a document under an owner's number.
-func (s *Sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) {
-	key, err := s.Key(owner, n)
+// encodeUnderKey encodes a caller's document, checks it as Collection.Insert does, and puts the key in place of its
+// _id.
+func (s *Sequence) encodeUnderKey(owner any, n int64, doc any) (bson.Raw, string, error) {
+	key, err := s.MakeKey(owner, n)
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,9 +74,9 @@ func (s *Sequence) keyed(owner any, n int64, doc any) (bson.Raw, string, error) 
 	return out, key, nil
 }
 
-// insert stores a document under a number.
-func (s *Sequence) insert(owner any, n int64, doc any) model.Write {
-	raw, key, err := s.keyed(owner, n, doc)
+// insertNumbered returns the insert of a document under a number, with ErrTaken if another document has it.
+func (s *Sequence) insertNumbered(owner any, n int64, doc any) model.Write {
+	raw, key, err := s.encodeUnderKey(owner, n, doc)
 	if err != nil {
 		return model.Refused(s.Name(), err)
 	}
@@ -84,12 +86,13 @@ func (s *Sequence) insert(owner any, n int64, doc any) model.Write {
 	}
 }
 
-// Append stores a document under the owner's next number.
+// Append returns the change that stores a document under the owner's next number, in a transaction. The document is
+// encoded and checked once, under the number 0. Each attempt only puts another _id into it.
 func (s *Sequence) Append(owner, doc any) model.ChangeOf[int64] {
-	id, err := s.counterID(owner)
+	id, err := s.matchCounter(owner)
 	var raw any
 	if err == nil {
-		if raw, _, err = s.keyed(owner, 0, doc); err != nil {
+		if raw, _, err = s.encodeUnderKey(owner, 0, doc); err != nil {
 			raw = nil
 		}
 	}
@@ -105,14 +108,16 @@ func (s *Sequence) Append(owner, doc any) model.ChangeOf[int64] {
 			}
 			return last + 1, nil
 		},
-		Decide:   func(n int64) (model.Plan, error) { return s.appended(owner, n, raw), nil },
+		Decide:   func(n int64) (model.Plan, error) { return s.planAppend(owner, n, raw), nil },
 		Attempts: 100, Tx: true,
 	}
 }
 
-// appended is the plan of the document under a number that must be the counter's next.
-func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
-	id, err := s.counterID(owner)
+// planAppend counts n, and inserts the document under it. n must be the counter's next number: the filter has last =
+// n-1. A missing counter counts as 0, so the first number is an upsert. If a counter exists with another last, the
+// upsert's duplicate key makes the plan stale.
+func (s *Sequence) planAppend(owner any, n int64, doc any) model.Plan {
+	id, err := s.matchCounter(owner)
 	switch {
 	case err != nil:
 		return model.NewPlan(model.Refused(s.counters.Name(), err))
@@ -130,15 +135,16 @@ func (s *Sequence) appended(owner any, n int64, doc any) model.Plan {
 	p := model.NewPlan(model.Write{
 		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Model: count, Expect: model.One,
 		Reasons: []model.Reason{{If: id, Err: model.ErrStale}},
-	}, s.insert(owner, n, doc))
+	}, s.insertNumbered(owner, n, doc))
 	p.Transactional = true
 	p.Leaves = "a counted number without its document: a gap"
 	return p
 }
 
-// Raise makes an owner's counter stand at a number at least.
+// Raise returns the upsert that sets an owner's counter to a number, unless it is higher already. A damaged counter
+// gets the number too.
 func (s *Sequence) Raise(owner any, to int64) model.Write {
-	id, err := s.counterID(owner)
+	id, err := s.matchCounter(owner)
 	if err == nil {
 		err = s.checkNumber(to)
 	}
@@ -146,7 +152,7 @@ func (s *Sequence) Raise(owner any, to int64) model.Write {
 		return model.Refused(s.counters.Name(), err)
 	}
 	upsert := true
-	raised := mql.Op("$cond", s.isWhole("$last"), mql.Op("$max", mql.Op("$toLong", "$last"), to), to)
+	raised := mql.Op("$cond", s.isNumber("$last"), mql.Op("$max", mql.Op("$toLong", "$last"), to), to)
 	return model.Write{
 		Collection: s.counters.Name(), Index: model.IDIndex, Keyed: true, Idempotent: true,
 		Model: &mongo.UpdateOneModel{
@@ -157,40 +163,17 @@ func (s *Sequence) Raise(owner any, to int64) model.Write {
 	}
 }
 
-// whole is the condition of a number of the sequence that leaves room for more.
-func (s *Sequence) whole(room int64) bson.D {
+// matchNumber returns the condition of a counter's last that leaves room for more numbers. A double is damage, because
+// it isn't exact above 2^53.
+func (s *Sequence) matchNumber(room int64) bson.D {
 	return bson.D{
-		{Key: "$type", Value: bson.A{"int", "long"}}, {Key: "$gte", Value: int64(0)}, {Key: "$lte", Value: s.Max - room},
+		{Key: "$type", Value: bson.A{"int", "long"}}, {Key: "$gte", Value: int64(0)},
+		{Key: "$lte", Value: s.Max - room},
 	}
 }
 
-// isWhole is the expression of the same.
-func (s *Sequence) isWhole(field string) bson.D {
+// isNumber returns the expression of matchNumber(0).
+func (s *Sequence) isNumber(field string) bson.D {
 	return mql.Op("$and", mql.Op("$in", mql.Op("$type", field), bson.A{"int", "long"}), mql.Op("$gte", field, int64(0)),
 		mql.Op("$lte", field, s.Max))
-}
-
-// Pack adds an owner's document to its day's bucket, or takes it off.
-func (s *Sequence) Pack(owner any, n int64, at time.Time, operator string) model.Write {
-	key, err := s.Key(owner, n)
-	var id string
-	if err == nil {
-		id, err = s.DayKey(owner, at.In(s.location).Format(time.DateOnly))
-	}
-	if err == nil {
-		err = s.NoDays()
-	}
-	if err != nil {
-		return model.Refused(s.days, err)
-	}
-	m := &mongo.UpdateOneModel{
-		Filter: bson.D{{Key: "_id", Value: id}},
-		Update: bson.D{{Key: operator, Value: bson.D{{Key: "keys", Value: key}}}},
-	}
-	w := model.Write{Collection: s.days, Index: model.IDIndex, Keyed: true, Model: m}
-	if operator == "$addToSet" {
-		upsert := true
-		m.Upsert = &upsert
-	}
-	return w
 }

@@ -33,7 +33,8 @@ func seqSetCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 func seqWantCounter(t testing.TB, db *mongo.Database, owner string, last any) {
 	t.Helper()
 	var got bson.D
-	if err := db.Collection("counters").FindOne(t.Context(), bson.D{{Key: "_id", Value: owner}}).Decode(&got); err != nil {
+	err := db.Collection("counters").FindOne(t.Context(), bson.D{{Key: "_id", Value: owner}}).Decode(&got)
+	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := mongotest.Diff(bson.D{{Key: "_id", Value: owner}, {Key: "last", Value: last}}, got); diff != "" {
@@ -306,10 +307,11 @@ func TestSequenceInsertFaults(t *testing.T) {
 	mails := model.NewStore(model.New("mail", seqDaily), seqMails)
 	modeltest.FaultMatrix(t, modeltest.FaultCase{
 		Run: func(ctx context.Context, db *mongo.Database) error {
-			if _, _, err := mails.Insert(seqMail{ID: "a_0001", Text: "x"}).Run(model.WithToken(ctx, op), db); err != nil {
+			_, _, err := mails.Insert(seqMail{ID: "a_0001", Text: "x"}).Run(model.WithToken(ctx, op), db)
+			if err != nil {
 				return err
 			}
-			_, err := seqDaily.Days.Pack("a", 1, at).Run(ctx, db)
+			_, err = seqDaily.Days.Pack("a", 1, at).Run(ctx, db)
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
@@ -350,14 +352,16 @@ func TestSequenceAppendKnownFaults(t *testing.T) {
 					case err == nil && found.Text != "mine":
 						return fmt.Errorf("somebody else's: %v", found)
 					case err == nil:
-						if again := run(ctx, db); again != nil && !errors.Is(again, model.ErrStale) && !mongo.IsDuplicateKeyError(again) {
+						if again := run(ctx, db); again != nil && !errors.Is(again, model.ErrStale) &&
+							!mongo.IsDuplicateKeyError(again) {
 							return fmt.Errorf("a second time: %w", again)
 						}
 					}
 					return err
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
-					if got := seqGot(t, db, seqPlain, "a", seqPlain.Following("a", 0)); !slices.Equal(got, []int64{last + 1}) {
+					got := seqGot(t, db, seqPlain, "a", seqPlain.Following("a", 0))
+					if !slices.Equal(got, []int64{last + 1}) {
 						t.Errorf("%v", got)
 					}
 					seqWantCounter(t, db, "a", last+1)

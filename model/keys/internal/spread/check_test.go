@@ -19,7 +19,8 @@ func TestCheck(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": {
-			bson.D{e("_id", "a"), e("day", "d#999"), e("user", "u")}, bson.D{e("_id", "b"), e("day", "d"), e("user", "u")},
+			bson.D{e("_id", "a"), e("day", "d#999"), e("user", "u")},
+			bson.D{e("_id", "b"), e("day", "d"), e("user", "u")},
 			bson.D{e("_id", "c"), e("day", "d#1"), e("user", "u")}, bson.D{e("_id", "d"), e("day", 5), e("user", "u")},
 			bson.D{e("_id", "e"), e("day", "d#001")}, bson.D{e("_id", "f"), e("user", "u")},
 			bson.D{e("_id", "g"), e("day", "#001"), e("user", "u")},
@@ -32,7 +33,8 @@ func TestCheck(t *testing.T) {
 		found, said := testkit.FindingsOf(t, db, check)
 		want := []string{
 			fmt.Sprintf("events 'a': is under 'd#999', but belongs under '%s'", key),
-			fmt.Sprintf("events 'b': is under 'd', but belongs under '%s'", key), "events 'c': 'd#1' isn't a value with a part",
+			fmt.Sprintf("events 'b': is under 'd', but belongs under '%s'", key),
+			"events 'c': 'd#1' isn't a value with a part",
 			"events 'd': 5 isn't a value with a part", "events 'e': has no user, which chooses its part",
 			"events 'g': '#001' isn't a value with a part",
 		}
@@ -66,7 +68,7 @@ func TestMoves(t *testing.T) {
 	}
 	testkit.RunFaults(t, map[string]modeltest.FaultCase{
 		"move": {
-			Seed: inserted(four, 0, 6),
+			Seed: insertEvents(four, 0, 6),
 			Run:  testkit.InBatchesOf(2, five.Checks()[0].Job()),
 			Check: func(t testing.TB, db *mongo.Database) {
 				right(6)(t, db)
@@ -75,15 +77,15 @@ func TestMoves(t *testing.T) {
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Sample: 2, Match: testkit.Interleaved, Seed: inserted(four, 0, 4),
-		A: testkit.InBatchesOf(2, five.Checks()[0].Job()), B: inserted(five, 4, 6),
+		Sample: 2, Match: testkit.Interleaved, Seed: insertEvents(four, 0, 4),
+		A: testkit.InBatchesOf(2, five.Checks()[0].Job()), B: insertEvents(five, 4, 6),
 		Check: func(t testing.TB, db *mongo.Database, errA, errB error) {
 			testkit.StaleOrNil(t, errA, errB)
 			right(6)(t, db)
 		},
 	})
 	modeltest.Interleave(t, modeltest.InterleaveCase{
-		Sample: 2, Match: mongotest.All, Seed: inserted(four, 0, 4),
+		Sample: 2, Match: mongotest.All, Seed: insertEvents(four, 0, 4),
 		A: testkit.InBatchesOf(2, five.Checks()[0].Job()),
 		B: func(ctx context.Context, db *mongo.Database) error {
 			got, token := []string{}, ""

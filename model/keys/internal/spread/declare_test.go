@@ -44,8 +44,8 @@ func storeOf(s *spread) *model.Store[event, string] {
 	return model.NewStore(model.New("events", s), events)
 }
 
-// on returns an event of a day, or under a key.
-func on(day string, x event) event {
+// setDay returns an event with a day, or with a key.
+func setDay(day string, x event) event {
 	x.Day = day
 	return x
 }
@@ -55,13 +55,13 @@ func run(ctx context.Context, db *mongo.Database, c model.ChangeOf[model.Stored[
 	return err
 }
 
-func numbered(n int) event { return event{ID: fmt.Sprint("e", n), At: n, User: fmt.Sprint("u", n%3)} }
+func makeEvent(n int) event { return event{ID: fmt.Sprint("e", n), At: n, User: fmt.Sprint("u", n%3)} }
 
-// inserted stores events of a day.
-func inserted(s *spread, from, to int) dbFunc {
+// insertEvents stores events of a day.
+func insertEvents(s *spread, from, to int) dbFunc {
 	return func(ctx context.Context, db *mongo.Database) error {
 		for n := from; n < to; n++ {
-			if err := run(ctx, db, storeOf(s).Insert(on("d", numbered(n)))); err != nil {
+			if err := run(ctx, db, storeOf(s).Insert(setDay("d", makeEvent(n)))); err != nil {
 				return err
 			}
 		}
@@ -104,10 +104,10 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, c := range []model.ChangeOf[model.Stored[event]]{
-			storeOf(four).Insert(numbered(1)), storeOf(four).Insert(on("a#b", numbered(1))),
-			storeOf(four).Insert(on(other, numbered(1))), storeOf(byUser).Insert(event{ID: "e1", Day: "d"}),
-			storeOf(chosen).Insert(numbered(1)), storeOf(chosen).Insert(on("a#b", numbered(1))),
-			storeOf(chosen).Insert(on("d#004", numbered(1))), storeOf(chosen).Insert(on("#001", numbered(1))),
+			storeOf(four).Insert(makeEvent(1)), storeOf(four).Insert(setDay("a#b", makeEvent(1))),
+			storeOf(four).Insert(setDay(other, makeEvent(1))), storeOf(byUser).Insert(event{ID: "e1", Day: "d"}),
+			storeOf(chosen).Insert(makeEvent(1)), storeOf(chosen).Insert(setDay("a#b", makeEvent(1))),
+			storeOf(chosen).Insert(setDay("d#004", makeEvent(1))), storeOf(chosen).Insert(setDay("#001", makeEvent(1))),
 		} {
 			testkit.WantError(t, run(t.Context(), db, c), testkit.ErrRefused)
 		}
@@ -118,8 +118,8 @@ func TestRefused(t *testing.T) {
 			t.Error("a part by By is told without By")
 		}
 		for _, f := range []*model.Find[event]{
-			four.Point("d", nil), four.Point("", "e1"), chosen.Point("d", "e1"), four.Find("", nil), four.Find("a#b", nil),
-			four.Find("d", bson.D{e("dya", 1)}),
+			four.Point("d", nil), four.Point("", "e1"), chosen.Point("d", "e1"), four.Find("", nil),
+			four.Find("a#b", nil), four.Find("d", bson.D{e("dya", 1)}),
 		} {
 			_, err := f.All(t.Context(), db)
 			testkit.WantError(t, err, testkit.ErrRefused)
@@ -148,7 +148,8 @@ func TestDeclarations(t *testing.T) {
 		testkit.Wrong("no string", declare("at", keys.SpreadSpec{Parts: 4}), "is of type int", "events.at", "string"),
 		testkit.Wrong("an array", func() { keys.NewSpread(lists, "days", keys.SpreadSpec{Parts: 4}) }, "in an array",
 			"lists.days", "isn't in an array"),
-		testkit.Wrong("Was twice", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{4}}), "4 twice", "events.day", "once"),
+		testkit.Wrong("Was twice", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{4}}), "4 twice",
+			"events.day", "once"),
 		testkit.Wrong("Was below 0", declare("day", keys.SpreadSpec{Parts: 4, Was: []int{-1}}), "-1",
 			"events.day", "1 to 1000"),
 		testkit.Wrong("By itself", declare("day", keys.SpreadSpec{Parts: 4, By: "day"}),
@@ -160,11 +161,11 @@ func TestDeclarations(t *testing.T) {
 				Days []string `bson:"days,omitempty"`
 			}, string]("x"), "day", keys.SpreadSpec{Parts: 4, By: "days"})
 		}, "in an array", "x.day", "in an array"),
-		testkit.Wrong("no direction", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("at", 3)}}), "sorts at by 3",
-			"events.day", "1 or -1"),
+		testkit.Wrong("no direction", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("at", 3)}}),
+			"sorts at by 3", "events.day", "1 or -1"),
 		testkit.Wrong("Order twice", declare("day", keys.SpreadSpec{Parts: 4, Order: append(order, order...)}),
 			"twice", "events.day", "once"),
-		testkit.Wrong("Order by the key", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("day", 1)}}), `by "day"`,
-			"events.day", "other than"),
+		testkit.Wrong("Order by the key", declare("day", keys.SpreadSpec{Parts: 4, Order: bson.D{e("day", 1)}}),
+			`by "day"`, "events.day", "other than"),
 	)
 }

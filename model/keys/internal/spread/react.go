@@ -1,21 +1,23 @@
 package spread
 
 import (
+	"strings"
+
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Reactions returns how a store keeps a document under the key of its value and part.
-func (k *Keys) Reactions() []model.Reaction {
+// MakeReactions returns how a store replaces a value by its key. The shell passes it to model.Parts.WithReactions. The
+// store calls the reaction for new documents, and for updates that change the key field or By.
+func (k *Keys) MakeReactions() []model.Reaction {
 	r := model.Reaction{
-		Collection: k.docs.Name(), Paths: []string{k.path}, Derives: []string{k.path}, Amend: k.amend,
-		Accepts: func(_ string, given, computed bson.RawValue) bool { // a value without its part
-			text, isText := given.StringValueOK()
-			key, isKey := computed.StringValueOK()
-			value, _ := split(key)
-			return isText && isKey && text == value
-		},
+		Collection: k.docs.Name(),
+		Paths:      []string{k.path},
+		Derives:    []string{k.path},
+		Amend:      k.amendKey,
+		Accepts:    acceptValue,
 	}
 	if k.spec.By != "" {
 		r.Paths = append(r.Paths, k.spec.By)
@@ -23,15 +25,25 @@ func (k *Keys) Reactions() []model.Reaction {
 	return []model.Reaction{r}
 }
 
-// amend returns the key of a document that holds a value, or the value's key.
-func (k *Keys) amend(w model.StoreWrite) (bson.D, error) {
-	held, _ := core.ValueAt(w.After, k.path)
-	text, _ := held.StringValueOK()
-	value, n := split(text)
+// acceptValue lets a caller write "2014-03-28" where the store computed "2014-03-28#007". The store itself accepts the
+// same key, and refuses another part's.
+func acceptValue(_ string, given, computed bson.RawValue) bool {
+	text, isText := given.StringValueOK()
+	key, isKey := computed.StringValueOK()
+	value, _ := splitKey(key)
+	return isText && isKey && text == value
+}
+
+// amendKey returns the key of the document after the write. The document contains a value or a key, and both give the
+// value. Without By, a key is the caller's choice of a part, and stays.
+func (k *Keys) amendKey(w model.StoreWrite) (bson.D, error) {
+	given, _ := core.ValueAt(w.After, k.path)
+	text, _ := given.StringValueOK()
+	value, part := splitKey(text)
 	switch {
 	case text == "":
 		return nil, k.docs.Refuse(k.path, nil, "is missing: set it to a value, to which the store adds the part")
-	case value == "" || k.spec.By == "" && n >= k.spec.Parts:
+	case value == "" || k.spec.By == "" && part >= k.spec.Parts:
 		return nil, k.docs.Refuse(k.path, text, "isn't a value, and isn't a key of the spread")
 	}
 	var want string
@@ -39,17 +51,27 @@ func (k *Keys) amend(w model.StoreWrite) (bson.D, error) {
 	switch {
 	case k.spec.By != "":
 		var by bson.RawValue
-		if by, err = bsonLookup(w.After, k.spec.By); err != nil {
+		if by, err = lookupBy(w.After, k.spec.By); err != nil {
 			return nil, k.docs.Refuse(k.spec.By, nil, err.Error())
 		}
 		want, err = k.Key(value, by)
-	case n >= 0:
+	case part >= 0:
 		return nil, nil
-	default: // a retry chooses the same part
+	default:
+		// By the _id, so that a retry chooses the same part. A random part would store the document twice in a sharded
+		// collection, which keeps _ids unique only within a shard.
 		var number uint64
-		if number, err = k.hashedRaw(w.After.Lookup("_id")); err == nil {
+		if number, err = k.hashRaw(w.After.Lookup("_id")); err == nil {
 			want, err = k.KeyAt(value, number)
 		}
 	}
 	return bson.D{{Key: k.path, Value: want}}, err
+}
+
+// lookupBy returns a copy of the value at By, which isn't in an array. Its type is 0 if the field is missing.
+func lookupBy(doc bson.Raw, path string) (bson.RawValue, error) {
+	if err := doc.Validate(); err != nil {
+		return bson.RawValue{}, err
+	}
+	return bsonval.Clone(doc.Lookup(strings.Split(path, ".")...)), nil
 }

@@ -27,14 +27,17 @@ func TestStored(t *testing.T) {
 			change model.ChangeOf[model.Stored[event]]
 			want   string
 		}{
-			{"a value", storeOf(four).Insert(on("d", numbered(1))), keyOf(four.Key("d", "e1"))},
-			{"its key", storeOf(four).Insert(on(keyOf(four.Key("d", "e2")), numbered(2))), keyOf(four.Key("d", "e2"))},
+			{"a value", storeOf(four).Insert(setDay("d", makeEvent(1))), keyOf(four.Key("d", "e1"))},
+			{"its key", storeOf(four).Insert(setDay(keyOf(four.Key("d", "e2")), makeEvent(2))),
+				keyOf(four.Key("d", "e2"))},
 			{"another value", storeOf(four).Set("e1", bson.D{e("day", "x")}), keyOf(four.Key("x", "e1"))},
-			{"a value without By", storeOf(chosen).Insert(on("d", numbered(3))), keyOf(four.Key("d", "e3"))},
-			{"a chosen part", storeOf(chosen).Insert(on("d#002", numbered(4))), "d#002"},
+			{"a value without By", storeOf(chosen).Insert(setDay("d", makeEvent(3))), keyOf(four.Key("d", "e3"))},
+			{"a chosen part", storeOf(chosen).Insert(setDay("d#002", makeEvent(4))), "d#002"},
 			{"another chosen part", storeOf(chosen).Set("e4", bson.D{e("day", "d#001")}), "d#001"},
-			{"the other field", storeOf(byUser).Insert(on("d", event{ID: "e5", User: "u"})), keyOf(byUser.Key("d", "u"))},
-			{"another value of the other field", storeOf(byUser).Set("e5", bson.D{e("user", "w")}), keyOf(byUser.Key("d", "w"))},
+			{"the other field", storeOf(byUser).Insert(setDay("d", event{ID: "e5", User: "u"})),
+				keyOf(byUser.Key("d", "u"))},
+			{"another value of the other field", storeOf(byUser).Set("e5", bson.D{e("user", "w")}),
+				keyOf(byUser.Key("d", "w"))},
 			{
 				reason: "an old document",
 				change: storeOf(eight).Edit("old", func(x *event) error { x.Day = "x"; return nil }),

@@ -21,7 +21,7 @@ func TestFound(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		testkit.Seed(t, db, docs{"events": {event{ID: "e0", Day: "d"}}})
-		must(t, db, inserted(four, 1, 30), inserted(eight, 30, 40))
+		must(t, db, insertEvents(four, 1, 30), insertEvents(eight, 30, 40))
 		check := func(s *spread) {
 			t.Helper()
 			testkit.WantList(t, ids(t, db, s.Find("d", nil)), newest(40))
@@ -51,7 +51,7 @@ func TestFound(t *testing.T) {
 func TestPages(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		must(t, db, testkit.Stored(docs{"events": nil}), inserted(four, 0, 25))
+		must(t, db, testkit.Stored(docs{"events": nil}), insertEvents(four, 0, 25))
 		var got []string
 		token := ""
 		for {
@@ -82,7 +82,7 @@ func TestLockstep(t *testing.T) {
 		}
 		for n := range steps {
 			value, s := []string{"x", "y"}[r.IntN(2)], []*spread{four, eight}[r.IntN(2)]
-			switch x := numbered(n); {
+			switch x := makeEvent(n); {
 			case r.IntN(8) == 0:
 				must(t, db, testkit.CheckJob(eight.Checks()[0]))
 			case r.IntN(4) == 0 && len(want[value]) > 0: // to the other value
@@ -100,7 +100,7 @@ func TestLockstep(t *testing.T) {
 				want[other][id] = want[value][id]
 				delete(want[value], id)
 			default:
-				if err := run(t.Context(), db, storeOf(s).Insert(on(value, x))); err != nil {
+				if err := run(t.Context(), db, storeOf(s).Insert(setDay(value, x))); err != nil {
 					t.Fatal(err)
 				}
 				want[value][x.ID] = x
@@ -111,7 +111,8 @@ func TestLockstep(t *testing.T) {
 					list = append(list, x)
 				}
 				slices.SortFunc(list, func(a, b event) int { return cmp.Compare(b.At, a.At) })
-				testkit.WantList(t, ids(t, db, eight.Find(value, nil)), testkit.IDsOf(list, func(x event) string { return x.ID }))
+				testkit.WantList(t, ids(t, db, eight.Find(value, nil)),
+					testkit.IDsOf(list, func(x event) string { return x.ID }))
 				if len(list) > 0 {
 					id := list[r.IntN(len(list))].ID
 					testkit.WantList(t, ids(t, db, eight.Point(value, id)), []string{id})

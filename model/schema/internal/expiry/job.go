@@ -13,19 +13,22 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Archive is the job that moves what has expired by a time into the cold collection.
-func (x *Expiry) Archive(now time.Time) model.Job {
+// MakeArchiveJob returns the job that moves documents that have expired at now into the archive.
+func (x *Expiry) MakeArchiveJob(now time.Time) model.Job {
 	j := model.Job{Name: "archive " + x.Name(), Stages: []model.Stage{{
-		Collection: x.Name(), Filter: x.Expired(now), Pipeline: beside("doc", x.cold, "cold"), Plan: x.move,
+		Collection: x.Name(), Filter: x.MatchExpired(now), Pipeline: lookUpOther("doc", x.cold, "cold"),
+		Plan: x.planArchive,
 	}}}
 	if x.cold == "" {
-		j.Err = x.NoArchive()
+		j.Err = x.RefuseWithoutArchive()
 	}
 	return j
 }
 
-// move is the plan for a batch: all copies first, then all deletions.
-func (x *Expiry) move(batch []bson.Raw) (model.Plan, error) {
+// planArchive is the job's plan for one batch of the stage's results {_id, doc, cold: […]}. Replacements come first,
+// then inserts, then deletes. So all inserts are one command, all deletes are one command, and no document is deleted
+// before its copy is stored.
+func (x *Expiry) planArchive(batch []bson.Raw) (model.Plan, error) {
 	var copies, replaced, deletions []model.Step
 	for _, d := range batch {
 		doc, ok := d.Lookup("doc").DocumentOK()
@@ -33,7 +36,7 @@ func (x *Expiry) move(batch []bson.Raw) (model.Plan, error) {
 			return model.Plan{}, x.Refuse("doc", nil, "the batch wasn't read by the job's stages")
 		}
 		doc = bson.Raw(bytes.Clone(doc)) // a plan outlives its batch
-		w, err := x.copyOf(doc, coldOf(d))
+		w, err := x.planCopy(doc, readCopy(d))
 		if err != nil {
 			return model.Plan{}, err
 		}
@@ -44,7 +47,8 @@ func (x *Expiry) move(batch []bson.Raw) (model.Plan, error) {
 			replaced = append(replaced, w)
 		}
 		deletions = append(deletions, model.Write{
-			Collection: x.Name(), Index: model.IDIndex, Final: true, Model: &mongo.DeleteOneModel{Filter: x.unchanged(doc)},
+			Collection: x.Name(), Index: model.IDIndex, Final: true,
+			Model: &mongo.DeleteOneModel{Filter: x.matchUnchanged(doc)},
 		})
 	}
 	p := model.NewPlan(slices.Concat(replaced, copies, deletions)...)
@@ -52,8 +56,8 @@ func (x *Expiry) move(batch []bson.Raw) (model.Plan, error) {
 	return p, nil
 }
 
-// coldOf is the archived copy that was read with a document, or nil.
-func coldOf(d bson.Raw) bson.Raw {
+// readCopy returns the archived copy in a result of the stage, or nil.
+func readCopy(d bson.Raw) bson.Raw {
 	if list, ok := d.Lookup("cold").ArrayOK(); ok {
 		if first, err := list.IndexErr(0); err == nil {
 			return bson.Raw(bytes.Clone(first.Document()))
@@ -62,13 +66,16 @@ func coldOf(d bson.Raw) bson.Raw {
 	return nil
 }
 
-// copyOf is the write that archives a document, given what is archived of it; without a model where that is the same.
-func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
-	w := model.Write{Collection: x.cold, Index: model.IDIndex, Final: true} // a copy keeps its updatedAt
+// planCopy returns the write that archives a document. cold is the copy that the archive has, or nil. The write has no
+// Model if the archive already has the same copy.
+func (x *Expiry) planCopy(doc, cold bson.Raw) (model.Write, error) {
+	// Final: a scope that sets fields in each write, such as updatedAt, leaves the copy as it is.
+	w := model.Write{Collection: x.cold, Index: model.IDIndex, Final: true}
 	id := bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}}
 	if cold == nil {
 		w.Model = &mongo.InsertOneModel{Document: doc}
-		w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}} // another run archived it in another state: look again
+		// Another run of the job archived the document as it was at another time: look again.
+		w.Reasons = []model.Reason{{If: id, Err: model.ErrStale}}
 		return w, nil
 	}
 	old, earlier, err := splitEarlier(cold)
@@ -83,7 +90,7 @@ func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	for _, e := range elems {
 		d = append(d, bson.E{Key: e.Key(), Value: e.Value()})
 	}
-	if !x.recounted(old, doc) {
+	if !x.isRecounted(old, doc) {
 		earlier = append(earlier, old)
 	}
 	if len(earlier) > 0 {
@@ -93,33 +100,34 @@ func (x *Expiry) copyOf(doc, cold bson.Raw) (model.Write, error) {
 	if err != nil {
 		return w, err
 	}
+	// Only the copy that was read is replaced: another run may have added a copy to archivedEarlier.
 	w.Model = &mongo.ReplaceOneModel{Filter: core.AsRead(cold), Replacement: bson.Raw(next)}
 	w.Expect, w.Done, w.Idempotent = model.One, core.AsRead(next), true
 	return w, nil
 }
 
-// recounted reports whether a document differs from its copy by nothing but a later version, and Discard's mark: it was
-// restored, or marked as living, and is else what is archived already.
-func (x *Expiry) recounted(old, doc bson.Raw) bool {
+// isRecounted reports whether a document differs from its copy only by a later version and by the mark of Discard. It
+// was restored, or marked, and expired again without another change. Then the copy needn't be kept in archivedEarlier.
+func (x *Expiry) isRecounted(old, doc bson.Raw) bool {
 	if x.version == "" {
 		return false
 	}
 	was, _ := core.ValueAt(old, x.version)
 	now, _ := core.ValueAt(doc, x.version)
-	a, known := above(was)
-	b, counts := above(now)
+	a, known := incrementVersion(was)
+	b, counts := incrementVersion(now)
 	if !known || !counts || a > b {
 		return false
 	}
-	bare, err := rawdoc.RemoveFields(old, x.version, touchedField)
+	bare, err := rawdoc.RemoveFields(old, x.version, discardField)
 	if err != nil {
 		return false
 	}
-	same, err := rawdoc.RemoveFields(doc, x.version, touchedField)
+	same, err := rawdoc.RemoveFields(doc, x.version, discardField)
 	return err == nil && bytes.Equal(bare, same)
 }
 
-// splitEarlier takes the copies that were replaced off an archived document.
+// splitEarlier returns an archived copy without archivedEarlier, and the list of archivedEarlier.
 func splitEarlier(cold bson.Raw) (doc bson.Raw, earlier bson.A, err error) {
 	list := cold.Lookup(earlierField)
 	if list.Type == 0 {

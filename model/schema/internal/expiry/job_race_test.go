@@ -120,7 +120,8 @@ func TestExpiryConcurrent(t *testing.T) {
 			all.Go(func() {
 				for i := w; i < docs; i += workers {
 					_, err := db.Collection("orders").
-						UpdateByID(t.Context(), fmt.Sprint(i), bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
+						UpdateByID(t.Context(), fmt.Sprint(i),
+							bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
 					errs[workers+w] = errors.Join(errs[workers+w], err)
 				}
 			})

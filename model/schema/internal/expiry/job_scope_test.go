@@ -38,7 +38,8 @@ func TestExpiryKeepsStamps(t *testing.T) {
 				Check: func(t testing.TB, db *mongo.Database) {
 					expWant(t, db, nil, []string{"a", "b"})
 					for id, earlier := range map[string]int{"a": 0, "b": 1} {
-						d, err := db.Collection("cold").FindOne(context.Background(), bson.D{{Key: "_id", Value: id}}).Raw()
+						d, err := db.Collection("cold").FindOne(context.Background(),
+							bson.D{{Key: "_id", Value: id}}).Raw()
 						if err != nil {
 							t.Fatal(err)
 						}

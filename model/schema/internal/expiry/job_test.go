@@ -108,7 +108,10 @@ func TestExpiryArchive(t *testing.T) {
 			}
 			strange := bson.D{
 				{Key: "_id", Value: "d"}, {Key: "placed", Value: expNow.Add(-40 * expDay)},
-				{Key: "weird", Value: bson.A{"$where", "$$ROOT", bson.D{{Key: "a", Value: bson.Regex{Pattern: "^.*"}}}}},
+				{
+					Key:   "weird",
+					Value: bson.A{"$where", "$$ROOT", bson.D{{Key: "a", Value: bson.Regex{Pattern: "^.*"}}}},
+				},
 				{Key: "v", Value: int32(7)}, {Key: "nan", Value: bson.D{{Key: "a", Value: nil}}},
 			}
 			expPut(t, t.Context(), db, "orders", expAged("a", 29), expAged("b", 30), expAged("c", 31), strange,
@@ -119,7 +122,8 @@ func TestExpiryArchive(t *testing.T) {
 				All(t.Context(), db); err != nil || len(found) != 2 {
 				t.Errorf("%d live: %v, %v", i, found, err)
 			}
-			if p := expRun(t, db, x, model.JobOptions{DryRun: true}); p.Documents != 3 || p.Writes != 6 || p.Modified != 0 {
+			p := expRun(t, db, x, model.JobOptions{DryRun: true})
+			if p.Documents != 3 || p.Writes != 6 || p.Modified != 0 {
 				t.Errorf("%d dry: %+v", i, p)
 			}
 			expWant(t, db, []string{"a", "b", "c", "d", "e", "f", "g"}, nil)
@@ -137,7 +141,8 @@ func TestExpiryArchive(t *testing.T) {
 			}
 			expWant(t, db, []string{"a", "e", "f", "g"}, []string{"b", "c", "d"})
 			var got bson.D
-			if err := db.Collection("cold").FindOne(t.Context(), bson.D{{Key: "_id", Value: "d"}}).Decode(&got); err != nil {
+			err := db.Collection("cold").FindOne(t.Context(), bson.D{{Key: "_id", Value: "d"}}).Decode(&got)
+			if err != nil {
 				t.Fatal(err)
 			}
 			if diff := mongotest.Diff(strange, got); diff != "" {
@@ -179,7 +184,8 @@ func TestExpiryFaults(t *testing.T) {
 				},
 				Check: func(t testing.TB, db *mongo.Database) {
 					expWant(t, db, []string{"d"}, []string{"a", "b", "c"})
-					b, err := db.Collection("cold").FindOne(context.Background(), bson.D{{Key: "_id", Value: "b"}}).Raw()
+					b, err := db.Collection("cold").FindOne(context.Background(),
+						bson.D{{Key: "_id", Value: "b"}}).Raw()
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -227,7 +233,8 @@ func TestExpiryProperty(t *testing.T) {
 					o := expAged(fmt.Sprint(random.IntN(12)), random.IntN(60))
 					version++
 					o.N, o.V, o.Tags = random.Int64N(5), version, []string{fmt.Sprint(round)}
-					if _, err := db.Collection("orders").DeleteOne(t.Context(), bson.D{{Key: "_id", Value: o.ID}}); err != nil {
+					if _, err := db.Collection("orders").DeleteOne(t.Context(),
+						bson.D{{Key: "_id", Value: o.ID}}); err != nil {
 						t.Fatal(err)
 					}
 					expPut(t, t.Context(), db, "orders", o)
@@ -318,7 +325,8 @@ func TestExpiryTTL(t *testing.T) {
 		if got := expIDs(t, plain, "orders"); !slices.Equal(got, []string{"c", "never"}) {
 			t.Errorf("after two %q", got)
 		}
-		if late, err := tiers.Expired(time.Now()).All(ctx, db); err != nil || len(late) != 1 { // it waits for the archive
+		// One document waits for the archive.
+		if late, err := tiers.Expired(time.Now()).All(ctx, db); err != nil || len(late) != 1 {
 			t.Errorf("waiting: %v, %v", late, err)
 		}
 		if _, err := tiers.Archive(time.Now()).Run(ctx, db, model.JobOptions{}); err != nil {

@@ -101,7 +101,10 @@ func TestExpiryPromisedCosts(t *testing.T) {
 		var pairs []schema.ExpiryPair
 		want("Both", 1, 0, 1, func() (err error) { pairs, err = expArchived.Both(expNow).All(ctx, db); return err })
 		if len(pairs) == 1 {
-			want("Discard", 2, 2, 0, func() error { _, err := expArchived.Discard(pairs[0], oneOp).Run(ctx, db); return err })
+			want("Discard", 2, 2, 0, func() error {
+				_, err := expArchived.Discard(pairs[0], oneOp).Run(ctx, db)
+				return err
+			})
 		}
 		want("Restore of one that is there", 2, 0, 2, there)
 	}, m)

@@ -17,9 +17,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Until is the update that lets a document expire at a time, or never, and the conditions that this isn't done yet, and
-// is done.
-func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
+// SetExpiry returns the update that makes a document expire at a time. For a zero time it never expires: the field is
+// removed. other is the condition that the update isn't done yet, done that it is done. The shell makes a write for one
+// document of it, and passes the write to CompleteSetExpiry.
+func (x *Expiry) SetExpiry(at time.Time) (update bson.D, other, done bson.E) {
 	moment := bson.NewDateTimeFromTime(at)
 	is := bson.E{Key: x.at, Value: moment}
 	update, other, done = bson.D{{Key: "$set", Value: bson.D{is}}}, bson.E{
@@ -27,7 +28,8 @@ func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
 	}, is
 	if at.IsZero() {
 		exists := func(yes bool) bson.E { return bson.E{Key: x.at, Value: bson.D{{Key: "$exists", Value: yes}}} }
-		update, other, done = bson.D{{Key: "$unset", Value: bson.D{{Key: x.at, Value: ""}}}}, exists(true), exists(false)
+		update, other, done = bson.D{{Key: "$unset", Value: bson.D{{Key: x.at,
+			Value: ""}}}}, exists(true), exists(false)
 	}
 	if x.version != "" {
 		update = append(update, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
@@ -35,13 +37,13 @@ func (x *Expiry) Until(at time.Time) (update bson.D, other, done bson.E) {
 	return update, other, done
 }
 
-// Touch completes a write that sets a document's own time, or takes it off. Where there is a version, that is counted
-// up by what changes the time, and a write that is run again finds nothing to change: other is the condition that it
-// isn't done yet.
-func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
+// CompleteSetExpiry makes the write of SetExpiry safe to run again. Without a version the update is idempotent by
+// itself. With a version it also increments, so its filter must have other, and done tells an earlier run. A spec with
+// After is refused: the field has the time from which the lifetime is counted.
+func (x *Expiry) CompleteSetExpiry(w model.Write, other, done bson.E) model.Write {
 	if x.spec.After > 0 {
-		return model.Refused(x.Name(),
-			x.Refuse(x.at, nil, "must not be given: the spec has After, so documents expire some time after the field's time"))
+		return model.Refused(x.Name(), x.Refuse(x.at, nil,
+			"must not be given: the spec has After, so documents expire some time after the field's time"))
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
@@ -50,8 +52,8 @@ func (x *Expiry) Touch(w model.Write, other, done bson.E) model.Write {
 	return w
 }
 
-// unchanged is the condition that a document is what was archived.
-func (x *Expiry) unchanged(doc bson.Raw) bson.D {
+// matchUnchanged matches a document that is still as it was archived: by its version, or else by all fields.
+func (x *Expiry) matchUnchanged(doc bson.Raw) bson.D {
 	if x.version == "" {
 		return core.AsRead(doc)
 	}
@@ -63,16 +65,17 @@ func (x *Expiry) unchanged(doc bson.Raw) bson.D {
 	return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}, {Key: x.version, Value: mql.Eq(read)}}
 }
 
-// A state is what a restore decides from: the document, nil for none, and, only if there is none, its archived copy.
+// A state is what Restore reads. cold is read only if there is no document.
 type state struct{ hot, cold bson.Raw }
 
-// Restore brings an archived document back. w is a delete of the document, which checks and encodes the id.
+// Restore returns the change that inserts an archived document again. w is a delete of the document that the shell made
+// of the caller's _id: only its filter is used, which has the encoded _id.
 func (x *Expiry) Restore(w model.Write, until time.Time) model.Change {
 	err := w.Err
 	switch {
 	case err != nil:
 	case x.cold == "":
-		err = x.NoArchive()
+		err = x.RefuseWithoutArchive()
 	case x.spec.After > 0 && !until.IsZero():
 		err = x.Refuse(x.at, until,
 			"must not be given: the spec has After, so documents expire some time after the field's time")
@@ -89,12 +92,14 @@ func (x *Expiry) Restore(w model.Write, until time.Time) model.Change {
 			}
 			return s, err
 		},
-		Decide: func(s state) (model.Plan, error) { return x.restored(s, id, until) },
+		Decide: func(s state) (model.Plan, error) { return x.planRestore(s, id, until) },
 	}.Change()
 }
 
-func (x *Expiry) restored(s state, id bson.D, until time.Time) (model.Plan, error) {
-	if s.hot != nil {
+// planRestore inserts the document, if there is none. If somebody else inserts a document with this _id meanwhile, the
+// plan is stale, and the change reads again.
+func (x *Expiry) planRestore(s state, id bson.D, until time.Time) (model.Plan, error) {
+	if s.hot != nil { // it lives, perhaps by an earlier run of this change
 		return model.Plan{Applied: true}, nil
 	}
 	if s.cold == nil {
@@ -102,7 +107,7 @@ func (x *Expiry) restored(s state, id bson.D, until time.Time) (model.Plan, erro
 	}
 	doc, earlier, err := splitEarlier(bytes.Clone(s.cold))
 	if err == nil {
-		doc, err = x.anew(doc, earlier, until)
+		doc, err = x.makeRestored(doc, earlier, until)
 	}
 	if err != nil {
 		return model.Plan{}, err
@@ -113,8 +118,9 @@ func (x *Expiry) restored(s state, id bson.D, until time.Time) (model.Plan, erro
 	}), nil
 }
 
-// anew is an archived document as it comes back: with its moment, and in a version that none of its copies has.
-func (x *Expiry) anew(doc bson.Raw, earlier bson.A, until time.Time) (bson.Raw, error) {
+// makeRestored returns the document that Restore inserts for the copy doc. until is its time; with a zero until it gets
+// none. With After, it keeps its time, from which its lifetime is counted.
+func (x *Expiry) makeRestored(doc bson.Raw, earlier bson.A, until time.Time) (bson.Raw, error) {
 	var set bson.D
 	if x.version != "" {
 		next, err := x.nextVersion(doc, earlier)
@@ -125,7 +131,7 @@ func (x *Expiry) anew(doc bson.Raw, earlier bson.A, until time.Time) (bson.Raw, 
 	}
 	held, _ := core.ValueAt(doc, x.at)
 	switch {
-	case x.spec.After > 0: // it has the time from which it is counted
+	case x.spec.After > 0:
 	case !until.IsZero():
 		set = append(set, bson.E{Key: x.at, Value: bson.NewDateTimeFromTime(until)})
 	case held.Type != 0 && held.Type != bson.TypeNull:
@@ -140,7 +146,9 @@ func (x *Expiry) anew(doc bson.Raw, earlier bson.A, until time.Time) (bson.Raw, 
 	return core.SetFields(doc, set)
 }
 
-// nextVersion is one that no archive can have read: what is to be deleted in a version was archived in it before.
+// nextVersion returns a version above the version of every copy in the archive. An archive job stores its copy before
+// it deletes the document by its version. So no job that has read an earlier document can delete the document with this
+// version.
 func (x *Expiry) nextVersion(doc bson.Raw, earlier bson.A) (next int64, err error) {
 	for _, e := range append(bson.A{bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: doc}}, earlier...) {
 		v, ok := e.(bson.RawValue)
@@ -148,7 +156,7 @@ func (x *Expiry) nextVersion(doc bson.Raw, earlier bson.A) (next int64, err erro
 			continue
 		}
 		held, inArray := core.ValueAt(v.Document(), x.version)
-		n, ok := above(held)
+		n, ok := incrementVersion(held)
 		if !ok || inArray {
 			return 0, x.Refuse(x.version, held, "can't be increased: correct the archived document")
 		}
@@ -157,8 +165,9 @@ func (x *Expiry) nextVersion(doc bson.Raw, earlier bson.A) (next int64, err erro
 	return next, nil
 }
 
-// above is the least whole number above a stored one; 1 for none.
-func above(v bson.RawValue) (int64, bool) {
+// incrementVersion returns the lowest integer above a stored version, 1 for a missing version. It is false if there is
+// none, or if the value isn't a number.
+func incrementVersion(v bson.RawValue) (int64, bool) {
 	switch v.Type {
 	case 0, bson.TypeNull:
 		return 1, true
@@ -172,14 +181,16 @@ func above(v bson.RawValue) (int64, bool) {
 	return 0, false
 }
 
-// Discard deletes the archived copy of a living document.
+// Discard returns the plan that deletes the archived copy of a pair whose document lives. op is the token of this
+// operation, which the document stores: running the plan again finds it there. The plan refuses a pair that FindPairs
+// didn't return.
 func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 	refuse := func(field, reason string) model.Plan {
 		return model.NewPlan(model.Refused(x.Name(), x.Refuse(field, nil, reason)))
 	}
 	switch {
 	case x.cold == "":
-		return model.NewPlan(model.Refused(x.Name(), x.NoArchive()))
+		return model.NewPlan(model.Refused(x.Name(), x.RefuseWithoutArchive()))
 	case op.IsZero():
 		return refuse("token", "is the zero ObjectID: pass bson.NewObjectID() as the operation's token")
 	case pair.Expired:
@@ -188,15 +199,15 @@ func (x *Expiry) Discard(pair Pair, op bson.ObjectID) model.Plan {
 		return refuse("cold", "isn't a result of Both")
 	}
 	id := bson.E{Key: "_id", Value: mql.Eq(bsonval.Clone(pair.ID))}
-	mark := bson.D{{Key: "$set", Value: bson.D{{Key: touchedField, Value: op}}}}
+	mark := bson.D{{Key: "$set", Value: bson.D{{Key: discardField, Value: op}}}}
 	if x.version != "" {
 		mark = append(mark, bson.E{Key: "$inc", Value: bson.D{{Key: x.version, Value: int64(1)}}})
 	}
-	unmarked := bson.D{id, {Key: touchedField, Value: bson.D{{Key: "$ne", Value: op}}}}
+	unmarked := bson.D{id, {Key: discardField, Value: bson.D{{Key: "$ne", Value: op}}}}
 	p := model.NewPlan(
 		model.Write{
 			Collection: x.Name(), Index: model.IDIndex, Expect: model.One,
-			Done: bson.D{id, {Key: touchedField, Value: op}}, Idempotent: true,
+			Done: bson.D{id, {Key: discardField, Value: op}}, Idempotent: true,
 			Model: &mongo.UpdateOneModel{Filter: unmarked, Update: mark},
 		},
 		model.Write{

@@ -102,7 +102,8 @@ func TestExpiryDiscardInterleaved(t *testing.T) {
 			if err != nil || len(pairs) == 0 {
 				return err
 			}
-			if _, err = expArchived.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db); errors.Is(err, model.ErrNotFound) {
+			_, err = expArchived.Discard(pairs[0], bson.NewObjectID()).Run(ctx, db)
+			if errors.Is(err, model.ErrNotFound) {
 				return nil
 			}
 			return err

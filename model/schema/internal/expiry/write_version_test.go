@@ -139,7 +139,8 @@ func TestExpiryRestoreVersions(t *testing.T) {
 			expPut(t, t.Context(), db, "cold", append(bson.D{{Key: "_id", Value: "a"}}, c.cold...))
 			read := func(name string) string {
 				d, err := db.Collection(name).
-					FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Raw()
+					FindOne(t.Context(), bson.D{},
+						options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Raw()
 				if errors.Is(err, mongo.ErrNoDocuments) {
 					return ""
 				} else if err != nil {
@@ -191,7 +192,8 @@ func TestExpiryCountsOnce(t *testing.T) {
 			plan   model.Plan
 			counts int64
 		}{
-			{"until", model.NewPlan(until), 1}, {"never", model.NewPlan(never), 1}, {"until once more", model.NewPlan(until), 1},
+			{"until", model.NewPlan(until), 1}, {"never", model.NewPlan(never), 1},
+			{"until once more", model.NewPlan(until), 1},
 			{"until the same", model.NewPlan(expEachVersion.Until("a", expNow)), 0}, {"discard", discard, 1},
 		} {
 			want += c.counts
@@ -251,7 +253,8 @@ func TestExpiryKeepsOtherStates(t *testing.T) {
 				}
 			}
 			if c.set != nil {
-				if _, err := db.Collection("orders").UpdateByID(t.Context(), "a", bson.D{{Key: "$set", Value: c.set}}); err != nil {
+				if _, err := db.Collection("orders").UpdateByID(t.Context(), "a",
+					bson.D{{Key: "$set", Value: c.set}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -28,15 +28,22 @@ func TestVersionsPanics(t *testing.T) {
 		{"the _id", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "_id"}) }},
 		{"a path", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Field: "a.b"}) }},
 		{"before zero", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{First: -1}) }},
-		{"missing is no version", func() { schema.NewVersions(newPeople(), schema.VersionsSpec{Missing: 4}, one, two) }},
+		{"missing is no version", func() {
+			schema.NewVersions(newPeople(), schema.VersionsSpec{Missing: 4}, one, two)
+		}},
 		{"declared before", func() { schema.NewVersions(people, spec, one, two) }},
-		{"documents as they are stored", func() { schema.NewVersions(model.NewCollection[bson.Raw, string]("raws"), spec) }},
+		{"documents as they are stored", func() {
+			schema.NewVersions(model.NewCollection[bson.Raw, string]("raws"), spec)
+		}},
 		{
 			reason: "the field is a text",
-			f:      func() { schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"}) },
+			f: func() {
+				schema.NewVersions(model.NewCollection[odd, string]("odd"), schema.VersionsSpec{Field: "v"})
+			},
 		},
 		{"a text is no document", func() {
-			schema.NewVersions(newPeople(), spec, schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
+			schema.NewVersions(newPeople(), spec,
+				schema.Upcast(func(string) (personV3, error) { return personV3{}, nil }))
 		}},
 	} {
 		testkit.WantDeclarationError(t, c.reason, c.f)

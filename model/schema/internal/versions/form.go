@@ -10,18 +10,18 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// form is what a type knows of a stored value: what of it a program that decodes and encodes it again would lose. The
-// nil form knows all.
+// A form is what a Go type knows of a stored value. A program that decodes the value and encodes it again loses
+// everything else. The nil form loses nothing: it is for values of any content.
 type form struct {
-	fields  map[string]*form // of a struct; nil for what is no struct
-	open    bool             // a struct that keeps fields of any other name too
-	elem    *form            // of an array, a map, or the fields of any other name
-	isMap   bool             // its encoding has no order
-	integer bool
+	fields  map[string]*form // of a struct by stored name; nil if the value isn't a struct
+	open    bool             // the struct has an inlined map, which keeps all other fields
+	elem    *form            // of the elements of an array or a map, or of an inlined map's
+	isMap   bool             // Go encodes its fields in random order
+	integer bool             // of an integer type, as the version's field must be
 }
 
-// has reports whether the form's struct knows a field.
-func (f *form) has(name string) bool {
+// knows reports whether a document of the form keeps a field with this name.
+func (f *form) knows(name string) bool {
 	if f == nil || f.fields == nil || f.open {
 		return true
 	}
@@ -29,8 +29,8 @@ func (f *form) has(name string) bool {
 	return ok
 }
 
-// field is the form of a field, nil if nothing is known of it.
-func (f *form) field(name string) *form {
+// lookUp returns the form of a field. It is nil if the field may have any content.
+func (f *form) lookUp(name string) *form {
 	if f == nil {
 		return nil
 	}
@@ -40,11 +40,12 @@ func (f *form) field(name string) *form {
 	return f.elem
 }
 
-// isStruct reports whether documents of the form are a struct's.
+// isStruct reports whether the value is stored by a Go struct, whose fields can be compared one by one.
 func (f *form) isStruct() bool { return f != nil && f.fields != nil }
 
-// ordered is an encoded value with what comes from maps in the order of names.
-func (f *form) ordered(v bson.RawValue) (bson.RawValue, error) {
+// sortMaps returns an encoded value with the fields of maps in the order of their names. So equal documents have equal
+// bytes. The fields of a struct keep their order.
+func (f *form) sortMaps(v bson.RawValue) (bson.RawValue, error) {
 	if f == nil || v.Type != bson.TypeEmbeddedDocument && v.Type != bson.TypeArray {
 		return v, nil
 	}
@@ -52,7 +53,8 @@ func (f *form) ordered(v bson.RawValue) (bson.RawValue, error) {
 	if err != nil {
 		return v, err
 	}
-	known := 0 // what a struct names stays in its order, before what an inlined map adds
+	// The driver encodes an inlined map after the struct's own fields. Only the map's fields are sorted.
+	known := 0
 	for _, e := range elements {
 		if _, ok := f.fields[e.Key()]; ok {
 			known++
@@ -65,9 +67,9 @@ func (f *form) ordered(v bson.RawValue) (bson.RawValue, error) {
 	for _, e := range elements {
 		inner := f.elem
 		if v.Type == bson.TypeEmbeddedDocument {
-			inner = f.field(e.Key())
+			inner = f.lookUp(e.Key())
 		}
-		x, err := inner.ordered(e.Value())
+		x, err := inner.sortMaps(e.Value())
 		if err != nil {
 			return v, err
 		}
@@ -76,8 +78,8 @@ func (f *form) ordered(v bson.RawValue) (bson.RawValue, error) {
 	return bson.RawValue{Type: v.Type, Value: core.EndDocument(out, begun)[begun:]}, nil
 }
 
-// drops reports whether a stored value has fields, at any depth, that the form doesn't know.
-func (f *form) drops(v bson.RawValue) bool {
+// losesFields reports whether a stored value has fields, at any depth, that the form doesn't know.
+func (f *form) losesFields(v bson.RawValue) bool {
 	if f == nil {
 		return false
 	}
@@ -85,14 +87,14 @@ func (f *form) drops(v bson.RawValue) bool {
 	case bson.TypeEmbeddedDocument:
 		elements, _ := bson.Raw(v.Value).Elements()
 		for _, e := range elements {
-			if !f.has(e.Key()) || f.field(e.Key()).drops(e.Value()) {
+			if !f.knows(e.Key()) || f.lookUp(e.Key()).losesFields(e.Value()) {
 				return true
 			}
 		}
 	case bson.TypeArray:
 		values, _ := v.Array().Values()
 		for _, x := range values {
-			if f.elem.drops(x) {
+			if f.elem.losesFields(x) {
 				return true
 			}
 		}
@@ -100,26 +102,30 @@ func (f *form) drops(v bson.RawValue) bool {
 	return false
 }
 
-// formBuilder makes the forms of types, each once, since types can hold themselves.
+// A formBuilder makes the form of each type once, because a type can contain itself.
 type formBuilder struct {
 	forms map[formKey]*form
 	maps  bool
 }
 
+// The same Go type can be stored in two ways, so a form's key has both.
 type formKey struct {
 	typ  reflect.Type
 	kind core.ShapeKind
 }
 
-func (b *formBuilder) document(s core.Shape, place core.Place) *form {
-	f := b.form(s)
+// makeDocumentForm is makeForm for a version's type. It panics if the type isn't stored as a document.
+func (b *formBuilder) makeDocumentForm(s core.Shape, place core.Place) *form {
+	f := b.makeForm(s)
 	if s.Kind != core.DocumentShape && s.Kind != core.OpenShape && s.Kind != core.MapShape {
 		place.Fail(s.Type.String()+" isn't stored as a document", "use a struct, bson.D or bson.M")
 	}
 	return f
 }
 
-func (b *formBuilder) form(s core.Shape) *form {
+// makeForm returns the form of a type. It stores the form in forms before it fills the form in, so that it ends for a
+// type that contains itself.
+func (b *formBuilder) makeForm(s core.Shape) *form {
 	key := formKey{s.Type, s.Kind}
 	if f, ok := b.forms[key]; ok {
 		return f
@@ -131,15 +137,15 @@ func (b *formBuilder) form(s core.Shape) *form {
 		f.fields = map[string]*form{}
 		fields, rest := s.Fields()
 		for _, x := range fields {
-			f.fields[x.Name] = b.form(x)
+			f.fields[x.Name] = b.makeForm(x)
 		}
 		if f.open = rest != nil; f.open {
-			f.elem, b.maps = b.form(*rest), true
+			f.elem, b.maps = b.makeForm(*rest), true
 		}
 	case core.ArrayShape:
-		f.elem = b.form(s.Elem())
+		f.elem = b.makeForm(s.Elem())
 	case core.MapShape:
-		f.elem, f.isMap, b.maps = b.form(s.Elem()), true, true
+		f.elem, f.isMap, b.maps = b.makeForm(s.Elem()), true, true
 	case core.OpenShape:
 		if s.Type != nil && s.Type.Kind() == reflect.Map {
 			f.isMap, b.maps = true, true
@@ -151,8 +157,8 @@ func (b *formBuilder) form(s core.Shape) *form {
 	return f
 }
 
-// names are the fields of a struct, sorted.
-func (f *form) names() []string {
+// listNames returns the fields of a struct, sorted.
+func (f *form) listNames() []string {
 	if f == nil {
 		return nil
 	}

@@ -41,19 +41,19 @@ func randomPerson(r *rand.Rand, id string) string {
 }
 
 // unknown are the paths of the fields named u, and what they hold.
-func unknown(v any, path string) (out []string) {
+func listUnknown(v any, path string) (out []string) {
 	switch v := v.(type) {
 	case bson.D:
 		for _, e := range v {
 			if e.Key == "u" {
 				out = append(out, path+".u "+text(bson.D{{Key: "v", Value: e.Value}}))
 			} else {
-				out = append(out, unknown(e.Value, path+"."+e.Key)...)
+				out = append(out, listUnknown(e.Value, path+"."+e.Key)...)
 			}
 		}
 	case bson.A:
 		for i, x := range v {
-			out = append(out, unknown(x, fmt.Sprint(path, ".", i))...)
+			out = append(out, listUnknown(x, fmt.Sprint(path, ".", i))...)
 		}
 	}
 	slices.Sort(out)
@@ -83,13 +83,13 @@ func TestMigrate(t *testing.T) {
 				old++
 			}
 			docs = append(docs, d)
-			before[p.ID], lost[p.ID] = fmt.Sprintf("%+v", show(p)), unknown(asD(t, d), "")
+			before[p.ID], lost[p.ID] = fmt.Sprintf("%+v", show(p)), listUnknown(asD(t, d), "")
 		}
 		if _, err := db.Collection("people").InsertMany(ctx, docs); err != nil {
 			t.Fatal(err)
 		}
 		dry, err := versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{DryRun: true, BatchSize: 7})
-		if err != nil || dry.Writes != int64(old) || dry.Modified != 0 || len(stored(t, db)) != n {
+		if err != nil || dry.Writes != int64(old) || dry.Modified != 0 || len(storedDocs(t, db)) != n {
 			t.Errorf("dry run: %+v, %v", dry, err)
 		}
 		job := versions.Migrate(schema.MigrateOptions{})
@@ -126,7 +126,7 @@ func TestMigrate(t *testing.T) {
 			if got := fmt.Sprintf("%+v", show(p)); err != nil || got != before[p.ID] {
 				t.Errorf("is read as %s, %v, was as %s", got, err, before[p.ID])
 			}
-			if got := unknown(asD(t, d), ""); !slices.Equal(got, lost[p.ID]) {
+			if got := listUnknown(asD(t, d), ""); !slices.Equal(got, lost[p.ID]) {
 				t.Errorf("%s holds %v of what nobody knows, held %v", d, got, lost[p.ID])
 			}
 		}
@@ -259,7 +259,8 @@ func TestUpgradeInterleaved(t *testing.T) {
 			return err
 		},
 		"old code counts": func(ctx context.Context, db *mongo.Database) error {
-			_, err := db.Collection("people").UpdateByID(ctx, "a", bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
+			_, err := db.Collection("people").UpdateByID(ctx, "a",
+				bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 100}}}})
 			return err
 		},
 		"old code renames": func(ctx context.Context, db *mongo.Database) error {
@@ -277,7 +278,8 @@ func TestUpgradeInterleaved(t *testing.T) {
 				Sample: 2,
 				Seed: func(ctx context.Context, db *mongo.Database) error {
 					_, err := db.Collection("people").
-						InsertOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "name", Value: "Ann Lee"}, {Key: "n", Value: 1}})
+						InsertOne(ctx, bson.D{{Key: "_id", Value: "a"}, {Key: "name", Value: "Ann Lee"},
+							{Key: "n", Value: 1}})
 					return err
 				},
 				A: ops[pair[0]], B: ops[pair[1]],
@@ -294,8 +296,10 @@ func TestUpgradeInterleaved(t *testing.T) {
 						t.Fatal(err)
 					}
 					p, err := versions.Decode(d)
-					renamed := p.First == "Bob" || d.Lookup("name").Type != 0 // the latter by old code, after the write-back
-					if err != nil || p.N != n || (pair[1] == "old code renames") != renamed || d.Lookup("v").AsInt64() != 3 {
+					// A name is stored by old code, after the write-back.
+					renamed := p.First == "Bob" || d.Lookup("name").Type != 0
+					if err != nil || p.N != n || (pair[1] == "old code renames") != renamed ||
+						d.Lookup("v").AsInt64() != 3 {
 						t.Errorf("leaves %s, %v", d, err)
 					}
 				},
@@ -330,7 +334,8 @@ func TestVersionsRace(t *testing.T) {
 					change.Attempts = 100
 					_, _, err = change.Run(ctx, db)
 				default:
-					_, err = db.Collection("people").UpdateByID(ctx, id, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
+					_, err = db.Collection("people").UpdateByID(ctx, id,
+						bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}})
 				}
 				if err != nil {
 					t.Errorf("writer %d: %v", w, err)
@@ -369,7 +374,8 @@ func TestVersionsCost(t *testing.T) {
 		var many []any
 		for i := range 3000 {
 			many = append(many, bson.D{
-				{Key: "_id", Value: fmt.Sprintf("x%04d", i)}, {Key: "v", Value: 3 - min(1, i/2990)}, {Key: "first", Value: "x"},
+				{Key: "_id", Value: fmt.Sprintf("x%04d", i)}, {Key: "v", Value: 3 - min(1, i/2990)},
+				{Key: "first", Value: "x"},
 			})
 		}
 		if _, err := db.Collection("people").InsertMany(ctx, many); err != nil {

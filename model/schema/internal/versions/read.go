@@ -10,14 +10,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// versionOf reads and checks a document's version.
-func (x *Versions) versionOf(raw bson.Raw) (int, error) {
+// readVersion reads and checks a document's version. A double without a fraction counts, because JavaScript stores
+// numbers so.
+func (x *Versions) readVersion(raw bson.Raw) (int, error) {
 	v := raw.Lookup(x.field)
 	n, whole := int64(x.missing), true
 	switch v.Type {
-	case 0, bson.TypeNull:
+	case 0, bson.TypeNull: // 0: the field is missing
 		if x.missing < 0 {
-			return 0, x.fail(raw, errors.New("the document has no version"))
+			return 0, x.failDocument(raw, errors.New("the document has no version"))
 		}
 	case bson.TypeInt32, bson.TypeInt64:
 		n = v.AsInt64()
@@ -29,52 +30,52 @@ func (x *Versions) versionOf(raw bson.Raw) (int, error) {
 	}
 	switch {
 	case !whole:
-		return 0, x.fail(raw, errors.New("the version isn't an integer"))
+		return 0, x.failDocument(raw, errors.New("the version isn't an integer"))
 	case n > int64(x.newest):
-		return 0, x.fail(raw, fmt.Errorf("%w: the newest version is %d", ErrNewer, x.newest))
+		return 0, x.failDocument(raw, fmt.Errorf("%w: the newest version is %d", ErrNewer, x.newest))
 	case n < int64(x.first):
-		return 0, x.fail(raw, fmt.Errorf("the first version is %d", x.first))
+		return 0, x.failDocument(raw, fmt.Errorf("the first version is %d", x.first))
 	}
 	return int(n), nil
 }
 
-func (x *Versions) fail(raw bson.Raw, err error) error {
+// failDocument makes the error of a document that can't be read or upgraded. It copies what it takes from raw, because
+// the error outlives the bytes.
+func (x *Versions) failDocument(raw bson.Raw, err error) error {
 	return x.fault(bsonval.Clone(raw.Lookup("_id")), bsonval.Clone(raw.Lookup(x.field)), err)
 }
 
-// Decode reads a document of any version into what doc, a pointer to the newest type, points at.
+// Decode decodes a document of any version. doc is a pointer to the newest type.
 func (x *Versions) Decode(raw bson.Raw, doc any) error {
-	n, err := x.versionOf(raw)
+	n, err := x.readVersion(raw)
 	if err != nil {
 		return err
 	}
 	if n == x.newest {
 		if err := x.Docs.Decode(raw, doc); err != nil {
-			return x.fail(raw, err)
+			return x.failDocument(raw, err)
 		}
 		return nil
 	}
-	_, err = x.upcast(raw, n, doc)
-	return err
+	return x.upcastDocument(raw, n, doc)
 }
 
-// upcast reads a document of the n-th version as its own type, which it returns, and puts what the steps make of it
-// into doc.
-func (x *Versions) upcast(raw bson.Raw, n int, doc any) (own any, err error) {
+// upcastDocument decodes a document of the version n as its own type, and assigns the result of the steps to doc. n is
+// older than the newest version.
+func (x *Versions) upcastDocument(raw bson.Raw, n int, doc any) error {
 	steps := x.steps[n-x.first:]
-	own, err = steps[0].Down(func(into any) error { return x.Docs.Decode(raw, into) })
+	next, err := steps[0].Down(func(into any) error { return x.Docs.Decode(raw, into) })
 	if err != nil {
-		return nil, x.fail(raw, err)
+		return x.failDocument(raw, err)
 	}
-	next := own
 	for i, s := range steps {
 		if next, err = s.Up(next); err != nil {
-			return nil, x.fail(raw, fmt.Errorf("step to version %d: %w", n+i+1, err))
+			return x.failDocument(raw, fmt.Errorf("step to version %d: %w", n+i+1, err))
 		}
 	}
-	assign(doc, next)
-	return own, nil
+	assignDocument(doc, next)
+	return nil
 }
 
-// assign puts what from points at into what to points at.
-func assign(to, from any) { reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem()) }
+// assignDocument copies a document. Both arguments are pointers to the same type.
+func assignDocument(to, from any) { reflect.ValueOf(to).Elem().Set(reflect.ValueOf(from).Elem()) }

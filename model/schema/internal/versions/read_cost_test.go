@@ -23,7 +23,8 @@ func TestVersionsIndexed(t *testing.T) {
 		var persons []any
 		for i := range 2000 {
 			persons = append(persons, bson.D{
-				{Key: "_id", Value: fmt.Sprintf("%04d", i)}, {Key: "v", Value: 3 - min(1, i/1990)}, {Key: "first", Value: "x"},
+				{Key: "_id", Value: fmt.Sprintf("%04d", i)}, {Key: "v", Value: 3 - min(1, i/1990)},
+				{Key: "first", Value: "x"},
 			})
 		}
 		if _, err := db.Collection("people").InsertMany(ctx, persons); err != nil {
@@ -93,10 +94,11 @@ func TestVersionsCosts(t *testing.T) {
 		want("Counts", 1, 0, 3, func() error { _, err := versions.Counts().All(ctx, db); return err })
 		want("Save", 1, 1, 0, run(versions.Save(a, ann)))
 		want("Save, a second time", 2, 0, 1, stale(versions.Save(a, ann)))
-		want("Migrate: a read and a write for each document, and two reads that find no more", 1+1+2, 1, 1, func() error {
-			_, err := versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{})
-			return err
-		})
+		want("Migrate: a read and a write for each document, and two reads that find no more", 1+1+2, 1, 1,
+			func() error {
+				_, err := versions.Migrate(schema.MigrateOptions{}).Run(ctx, db, model.JobOptions{})
+				return err
+			})
 		want("Upgrade, done before", 2, 0, 1, run(versions.Upgrade(b)))
 		want("Upgrade of what is gone", 3, 0, 0, gone(versions.Upgrade(raw(t, `{"_id":"z","v":2,"first":"Zoe"}`))))
 

@@ -94,7 +94,8 @@ func phonesOf(p personV2) (personV3, error) {
 
 var (
 	people   = newPeople()
-	versions = schema.NewVersions(people, schema.VersionsSpec{Field: "v"}, schema.Upcast(namesOf), schema.Upcast(phonesOf))
+	versions = schema.NewVersions(people, schema.VersionsSpec{Field: "v"}, schema.Upcast(namesOf),
+		schema.Upcast(phonesOf))
 
 	peopleStore = model.NewStore(model.New("people", versions), people)
 )
@@ -148,7 +149,7 @@ func store(t testing.TB, db *mongo.Database, docs ...string) {
 	}
 }
 
-func stored(t testing.TB, db *mongo.Database) (out []string) {
+func storedDocs(t testing.TB, db *mongo.Database) (out []string) {
 	t.Helper()
 	docs, err := (&model.Find[bson.Raw]{
 		Query: people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).Query,
@@ -178,8 +179,9 @@ func TestVersionsRead(t *testing.T) {
 		store(t, db, all...)
 		got, err := people.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}}).All(ctx, db)
 		want :=
-			"[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} {c Cy Fox [] <nil> 3 [] map[]} " +
-				"{d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} {e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
+			"[{a Ann Lee [{home 1}] <nil> 1 [] map[a:2 b:3 c:1 d:4]} {b Bob  [] <nil> 2 [] map[]} " +
+				"{c Cy Fox [] <nil> 3 [] map[]} {d Di Roe [{home 4}] <nil> 4 [] map[a:2 b:3 c:1 d:4]} " +
+				"{e Ed  [{work 5}] <nil> 5 [] map[]} {f Flo  [] <nil> 6 [] map[]}]"
 		if s := fmt.Sprint(got); err != nil || s != want {
 			t.Fatalf("got %s, %v\nwant %s", s, err, want)
 		}
@@ -209,7 +211,7 @@ func TestVersionsRead(t *testing.T) {
 		if _, err := part.One(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("a projection by hand: %v", err)
 		}
-		if after := stored(t, db); len(after) != len(all) || after[0] != all[0] {
+		if after := storedDocs(t, db); len(after) != len(all) || after[0] != all[0] {
 			t.Errorf("reading wrote: %v", after)
 		}
 	})
@@ -244,12 +246,16 @@ func TestVersionErrors(t *testing.T) {
 	}{
 		{
 			reason: "newer", doc: `{"_id":1,"v":4}`,
-			message: "docmodel: people: _id 1, version 4: the version is newer than this program supports: the newest version is 3",
-			is:      schema.ErrNewer, strict: false,
+			message: "docmodel: people: _id 1, version 4: " +
+				"the version is newer than this program supports: the newest version is 3",
+			is: schema.ErrNewer, strict: false,
 		},
-		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first version is 1", nil, false},
-		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil, false},
-		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil, false},
+		{"older than the first", `{"_id":1,"v":0}`, "docmodel: people: _id 1, version 0: the first version is 1", nil,
+			false},
+		{"a text", `{"_id":1,"v":"1"}`, "docmodel: people: _id 1, version '1': the version isn't an integer", nil,
+			false},
+		{"a fraction", `{"_id":1,"v":1.5}`, "docmodel: people: _id 1, version 1.5: the version isn't an integer", nil,
+			false},
 		{
 			reason: "endless", doc: `{"_id":1,"v":{"$numberDouble":"Infinity"}}`,
 			message: "docmodel: people: _id 1, version Infinity: the version isn't an integer",

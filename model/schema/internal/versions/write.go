@@ -13,16 +13,19 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// Saved is the write that stores a document in the place of what was read.
-func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
-	w, err := x.save(raw, doc, upgrade)
+// PlanSave returns the update that stores doc, a pointer to the newest type, in the place of raw. upgrade says that doc
+// is raw after the steps, and nothing else: schema.Versions.Upgrade. Otherwise it is schema.Versions.Save.
+func (x *Versions) PlanSave(raw bson.Raw, doc any, upgrade bool) model.Write {
+	w, err := x.makeSave(raw, doc, upgrade)
 	switch {
 	case err != nil:
 		return model.Refused(x.Name(), err)
 	case upgrade:
 		return w
 	}
-	// A model's database refuses an update of a Collection in which another technique must take part.
+	// The update is made by a Collection, because a model's database checks these: it refuses an update of fields in
+	// which another technique must take part. An upgrade leaves the paths of techniques alone: all versions store them
+	// alike.
 	plain := model.NewCollection[bson.Raw, any](x.Name()).
 		Update(raw.Lookup("_id"), w.Model.(*mongo.UpdateOneModel).Update.(bson.D))
 	if plain.Err == nil {
@@ -31,9 +34,9 @@ func (x *Versions) Saved(raw bson.Raw, doc any, upgrade bool) model.Write {
 	return plain
 }
 
-// save returns the write that makes a stored document the newest form of it, at which doc points. An upgrade is
-// idempotent, because everybody's upgrade of a document is the same.
-func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err error) {
+// makeSave makes the update of PlanSave, and of the job. An upgrade is idempotent: every client's upgrade of a document
+// is the same, so it is done when the stored version is the newest.
+func (x *Versions) makeSave(raw bson.Raw, doc any, upgrade bool) (w model.Write, err error) {
 	raw = bytes.Clone(raw)
 	refuse := func(field string, v any, reason string) (model.Write, error) {
 		return w, x.Refuse(field, v, reason)
@@ -41,7 +44,7 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	if err := raw.Validate(); err != nil {
 		return refuse("document", nil, err.Error())
 	}
-	n, err := x.versionOf(raw)
+	n, err := x.readVersion(raw)
 	if err != nil {
 		return w, err
 	}
@@ -49,9 +52,9 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	if id.Type == 0 {
 		return refuse("_id", nil, "is missing: the document needs an _id")
 	}
-	next, err := x.encoded(doc, x.newest)
+	next, err := x.encodeDocument(doc, x.newest)
 	if err != nil {
-		return w, x.fail(raw, err)
+		return w, x.failDocument(raw, err)
 	}
 	if now := next.Lookup("_id"); now.Type != 0 && !now.Equal(id) {
 		return refuse("_id", now, "isn't the _id of the stored document")
@@ -59,9 +62,9 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	if path, err := core.CheckNames(next, ""); err != nil {
 		return refuse(path, nil, err.Error())
 	}
-	c, err := x.compare(raw, n, next, doc)
+	c, err := x.compareStored(raw, n, next, doc)
 	if err != nil {
-		return w, x.fail(raw, err)
+		return w, x.failDocument(raw, err)
 	}
 	old := x.forms[n-x.first]
 	update := bson.D{{Key: "$set", Value: append(c.set, bson.E{Key: x.field, Value: int32(x.newest)})}}
@@ -70,9 +73,10 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	}
 	w = model.Write{
 		Collection: x.Name(), Index: model.IDIndex, Expect: model.One, Idempotent: upgrade,
-		Model: &mongo.UpdateOneModel{Filter: x.guard(raw, old), Update: update},
+		Model: &mongo.UpdateOneModel{Filter: x.matchAsRead(raw, old), Update: update},
 	}
 	if upgrade {
+		// Another client may have upgraded the document, and changed it since: that is done too.
 		w.Done = bson.D{
 			{Key: "_id", Value: mql.Eq(id)},
 			{Key: x.field, Value: bson.D{{Key: "$gte", Value: int32(x.newest)}}},
@@ -81,56 +85,59 @@ func (x *Versions) save(raw bson.Raw, doc any, upgrade bool) (w model.Write, err
 	return w, nil
 }
 
-// compare returns the change of a stored document of version n that makes it next, the encoded doc.
-func (x *Versions) compare(raw bson.Raw, n int, next bson.Raw, doc any) (*change, error) {
-	was, err := x.reencoded(raw, n, doc)
+// compareStored returns the change that turns a stored document of the version n into next, the encoded doc.
+func (x *Versions) compareStored(raw bson.Raw, n int, next bson.Raw, doc any) (*change, error) {
+	was, err := x.reencode(raw, n, doc)
 	if err != nil {
 		return nil, err
 	}
 	c := &change{skip: x.field}
-	if err := c.document("", raw, was, next, x.forms[n-x.first], x.forms[len(x.forms)-1]); err != nil {
+	if err := c.compareDocuments("", raw, was, next, x.forms[n-x.first], x.forms[len(x.forms)-1]); err != nil {
 		return nil, err
 	}
-	return c, x.fill(c, raw, next, doc)
+	return c, x.fillAbsent(c, raw, next, doc)
 }
 
-// upgraded returns a stored document in the newest form. It decodes it into doc.
-func (x *Versions) upgraded(raw bson.Raw, doc any) (bson.Raw, error) {
-	n, err := x.versionOf(raw)
+// upgradeDocument returns a stored document in the newest form, for a store. doc is a pointer to the newest type, for
+// decoding.
+func (x *Versions) upgradeDocument(raw bson.Raw, doc any) (bson.Raw, error) {
+	n, err := x.readVersion(raw)
 	if err != nil || n == x.newest {
 		return raw, err
 	}
 	if err := x.Decode(raw, doc); err != nil {
 		return nil, err
 	}
-	next, err := x.encoded(doc, x.newest)
+	next, err := x.encodeDocument(doc, x.newest)
 	if err != nil {
-		return nil, x.fail(raw, err)
+		return nil, x.failDocument(raw, err)
 	}
-	c, err := x.compare(raw, n, next, doc)
+	c, err := x.compareStored(raw, n, next, doc)
 	if err != nil {
-		return nil, x.fail(raw, err)
+		return nil, x.failDocument(raw, err)
 	}
-	return c.applied(raw, x.newest)
+	return c.apply(raw, x.newest)
 }
 
-// fill adds to a change those of the absent fields without which the document wouldn't be read as next: most types read
-// what isn't stored as what it is encoded as when it is empty, but the newest may do so otherwise than the one before.
-func (x *Versions) fill(c *change, raw, next bson.Raw, doc any) error {
+// fillAbsent adds fields to a change that aren't stored, and that was and next encode with the same empty value. Most
+// types read a missing field as this value, so it needn't be stored. But the newest type may read it as another value.
+// So the changed document is decoded and compared with next. If it differs, the fields that differ are stored, and then
+// all absent fields.
+func (x *Versions) fillAbsent(c *change, raw, next bson.Raw, doc any) error {
 	if len(c.absent) == 0 {
 		return nil
 	}
 	set, add := c.set[:len(c.set):len(c.set)], bson.D(nil)
-	got, err := x.readAfter(c, raw, doc)
-	if err == nil && x.alike(got, next) {
+	got, err := x.readBack(c, raw, doc)
+	if err == nil && x.areAlike(got, next) {
 		return nil
 	}
 	if err == nil {
-		add = differing(c.absent, got, next)
+		add = listDiffering(c.absent, got, next)
 		c.set = append(set, add...)
-		got, err = x.readAfter(c, raw, doc)
+		got, err = x.readBack(c, raw, doc)
 	}
-	if err != nil || !x.alike(got, next) {
+	if err != nil || !x.areAlike(got, next) {
 		add = c.absent
 		c.set = append(set, add...)
 	}
@@ -142,9 +149,9 @@ func (x *Versions) fill(c *change, raw, next bson.Raw, doc any) error {
 	return nil
 }
 
-// readAfter is what the newest type makes of the document after the change.
-func (x *Versions) readAfter(c *change, raw bson.Raw, doc any) (bson.Raw, error) {
-	after, err := c.applied(raw, x.newest)
+// readBack returns the document after the change as the newest type decodes and encodes it.
+func (x *Versions) readBack(c *change, raw bson.Raw, doc any) (bson.Raw, error) {
+	after, err := c.apply(raw, x.newest)
 	if err != nil {
 		return nil, err
 	}
@@ -152,34 +159,35 @@ func (x *Versions) readAfter(c *change, raw bson.Raw, doc any) (bson.Raw, error)
 	if err := x.Docs.Decode(after, own); err != nil {
 		return nil, err
 	}
-	return x.encoded(own, x.newest)
+	return x.encodeDocument(own, x.newest)
 }
 
-// alike compares encoded documents but for the version, of which they may say anything.
-func (x *Versions) alike(a, b bson.Raw) bool {
+// areAlike compares encoded documents without the version, because the Go types may contain any version.
+func (x *Versions) areAlike(a, b bson.Raw) bool {
 	a, errA := rawdoc.RemoveFields(a, x.field)
 	b, errB := rawdoc.RemoveFields(b, x.field)
 	return errA == nil && errB == nil && bytes.Equal(a, b)
 }
 
-// reencoded is what the document's own type makes of it.
-func (x *Versions) reencoded(raw bson.Raw, n int, doc any) (bson.Raw, error) {
+// reencode decodes a stored document of the version n by its own type, and encodes it again: was, on the package page.
+func (x *Versions) reencode(raw bson.Raw, n int, doc any) (bson.Raw, error) {
 	if n < x.newest {
+		// Decoded again, because a step may have changed the value that Decode gave it.
 		own, err := x.steps[n-x.first].Down(func(into any) error { return x.Docs.Decode(raw, into) })
 		if err != nil {
 			return nil, err
 		}
-		return x.encoded(own, n)
+		return x.encodeDocument(own, n)
 	}
 	own := reflect.New(reflect.TypeOf(doc).Elem()).Interface()
 	if err := x.Docs.Decode(raw, own); err != nil {
 		return nil, err
 	}
-	return x.encoded(own, n)
+	return x.encodeDocument(own, n)
 }
 
-// encoded encodes a document of the n-th version, the same one to the same bytes.
-func (x *Versions) encoded(doc any, n int) (bson.Raw, error) {
+// encodeDocument encodes a document of the version n. Equal documents give equal bytes.
+func (x *Versions) encodeDocument(doc any, n int) (bson.Raw, error) {
 	raw, err := x.Document(doc)
 	if err != nil || !x.maps {
 		return raw, err
@@ -187,20 +195,22 @@ func (x *Versions) encoded(doc any, n int) (bson.Raw, error) {
 	if raw == nil {
 		return nil, errors.New("it is empty")
 	}
-	v, err := x.forms[n-x.first].ordered(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw})
+	v, err := x.forms[n-x.first].sortMaps(bson.RawValue{Type: bson.TypeEmbeddedDocument, Value: raw})
 	return bson.Raw(v.Value), err
 }
 
-// guard is the filter for the document as it was read: its _id, its version, and each field that its type could read.
-func (x *Versions) guard(raw bson.Raw, old *form) bson.D {
+// matchAsRead returns the filter for the document as it was read: its _id, its version, and each field that its type
+// knows. A known field that was missing must still be missing. Unknown fields aren't compared, because the update
+// doesn't touch them.
+func (x *Versions) matchAsRead(raw bson.Raw, old *form) bson.D {
 	var names []string
 	elements, _ := raw.Elements() // raw is known to be valid
 	for _, e := range elements {
-		if name := e.Key(); name != "_id" && (name == x.field || old.has(name)) {
+		if name := e.Key(); name != "_id" && (name == x.field || old.knows(name)) {
 			names = append(names, name)
 		}
 	}
-	for _, name := range old.names() {
+	for _, name := range old.listNames() {
 		if name != x.field && raw.Lookup(name).Type == 0 {
 			names = append(names, name)
 		}

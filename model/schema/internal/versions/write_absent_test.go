@@ -62,17 +62,21 @@ func TestSaveAbsent(t *testing.T) {
 			steps          int
 		}{
 			{"nothing changes", `{"_id":"a","v":2}`, same, `{"_id":"a","v":2}`, 0},
-			{"nothing changes within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, same, `{"_id":"a","v":2,"inner":{"a":"x"}}`, 0},
+			{"nothing changes within", `{"_id":"a","v":2,"inner":{"a":"x"}}`, same,
+				`{"_id":"a","v":2,"inner":{"a":"x"}}`, 0},
 			{
-				reason: "what changes is written alone", before: `{"_id":"a","v":2}`, edit: func(s *sparseNext) { s.N = 3 },
+				reason: "what changes is written alone", before: `{"_id":"a","v":2}`,
+				edit:  func(s *sparseNext) { s.N = 3 },
 				after: `{"_id":"a","v":2,"n":3}`, steps: 1,
 			},
 			{
-				reason: "and within", before: `{"_id":"a","v":2,"inner":{"a":"x"}}`, edit: func(s *sparseNext) { s.Inner.B = 3 },
+				reason: "and within", before: `{"_id":"a","v":2,"inner":{"a":"x"}}`,
+				edit:  func(s *sparseNext) { s.Inner.B = 3 },
 				after: `{"_id":"a","v":2,"inner":{"a":"x","b":3}}`, steps: 1,
 			},
 			{
-				reason: "what becomes empty is written", before: `{"_id":"a","v":2,"n":3}`, edit: func(s *sparseNext) { s.N = 0 },
+				reason: "what becomes empty is written", before: `{"_id":"a","v":2,"n":3}`,
+				edit:  func(s *sparseNext) { s.N = 0 },
 				after: `{"_id":"a","v":2,"n":0}`, steps: 1,
 			},
 			{
@@ -108,8 +112,8 @@ func TestSaveAbsent(t *testing.T) {
 				if err != nil || text(got) != text(was) {
 					t.Errorf("%s: is read as %s, want %s, %v", c.reason, text(got), text(was), err)
 				}
-				if !sameFields(t, stored(t, db)[0], c.after) {
-					t.Errorf("%s: leaves %s, want %s", c.reason, stored(t, db)[0], c.after)
+				if !sameFields(t, storedDocs(t, db)[0], c.after) {
+					t.Errorf("%s: leaves %s, want %s", c.reason, storedDocs(t, db)[0], c.after)
 				}
 			}
 		}

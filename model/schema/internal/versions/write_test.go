@@ -34,15 +34,17 @@ func TestSave(t *testing.T) {
 			len(result.Steps) != 0 {
 			t.Errorf("an edit that changes nothing: %v, %v", result, err)
 		}
-		want := []string{`{"_id":"a","n":3,"x":1,"first":"Ann","last":"Lee","v":3}`, `{"_id":"b","first":"Bob","n":2,"v":3}`}
-		if got := stored(t, db); fmt.Sprint(got) != fmt.Sprint(want) {
+		want := []string{`{"_id":"a","n":3,"x":1,"first":"Ann","last":"Lee","v":3}`,
+			`{"_id":"b","first":"Bob","n":2,"v":3}`}
+		if got := storedDocs(t, db); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %v", got)
 		}
 		if _, _, err := peopleStore.Edit("z", inc).Run(ctx, db); !errors.Is(err, model.ErrNotFound) {
 			t.Errorf("none: %v", err)
 		}
 		boom := errors.New("boom")
-		if _, _, err := peopleStore.Edit("a", func(*personV3) error { return boom }).Run(ctx, db); !errors.Is(err, boom) {
+		failing := peopleStore.Edit("a", func(*personV3) error { return boom })
+		if _, _, err := failing.Run(ctx, db); !errors.Is(err, boom) {
 			t.Errorf("an edit that fails: %v", err)
 		}
 		var bad *model.ValueError
@@ -53,8 +55,8 @@ func TestSave(t *testing.T) {
 			Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("another id: %v", err)
 		}
-		if _, _, err := peopleStore.Edit("a", func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }).
-			Run(ctx, db); !errors.As(err, &bad) {
+		setTag := func(p *personV3) error { p.Tags = map[string]string{"$x": "1"}; return nil }
+		if _, _, err := peopleStore.Edit("a", setTag).Run(ctx, db); !errors.As(err, &bad) {
 			t.Errorf("a name that can't be stored: %v", err)
 		}
 		if w := versions.Save(bson.Raw{1}, personV3{}); !errors.As(w.Err, &bad) {
@@ -88,7 +90,7 @@ func TestVersionsOwnField(t *testing.T) {
 			}
 		}
 		want := []string{`{"_id":"a","n":2,"v":2}`, `{"_id":"b","v":2,"n":3}`}
-		if got := stored(t, db); fmt.Sprint(got) != fmt.Sprint(want) {
+		if got := storedDocs(t, db); fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %v", got)
 		}
 	})
@@ -99,9 +101,11 @@ func TestUpgrade(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
 	cases := []struct{ reason, before, after, err string }{
 		{"fields of the old type go, new ones come", `{"_id":"a","name":"Ann Lee","phone":"1","n":1}`,
-			`{"_id":"a","n":1,"first":"Ann","last":"Lee","phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"},"v":3}`, ""},
+			`{"_id":"a","n":1,"first":"Ann","last":"Lee","phones":[{"kind":"home","number":"1"}],` +
+				`"tags":{"a":"2","b":"3","c":"1","d":"4"},"v":3}`, ""},
 		{"from the middle of the chain", `{"_id":"a","v":2,"first":"Ann","phone":"1","n":1}`,
-			`{"_id":"a","v":3,"first":"Ann","n":1,"phones":[{"kind":"home","number":"1"}],"tags":{"a":"2","b":"3","c":"1","d":"4"}}`, ""},
+			`{"_id":"a","v":3,"first":"Ann","n":1,"phones":[{"kind":"home","number":"1"}],` +
+				`"tags":{"a":"2","b":"3","c":"1","d":"4"}}`, ""},
 		{
 			reason: "the newest stays",
 			before: `{"_id":"a","v":3,"first":"Ann","n":1,"name":"left over"}`,
@@ -121,7 +125,8 @@ func TestUpgrade(t *testing.T) {
 		},
 		{
 			reason: "an empty field that the type leaves out goes with the others",
-			before: `{"_id":"a","name":"Ann","phone":"","n":1}`, after: `{"_id":"a","n":1,"first":"Ann","v":3}`, err: "",
+			before: `{"_id":"a","name":"Ann","phone":"","n":1}`, after: `{"_id":"a","n":1,"first":"Ann","v":3}`,
+			err: "",
 		},
 		{
 			reason: "and stays where the newest type has it", before: `{"_id":"a","name":"Ann","home":null,"n":1}`,
@@ -174,7 +179,7 @@ func TestUpgrade(t *testing.T) {
 				if _, err := w.Run(t.Context(), db); err != nil {
 					t.Fatalf("%s: %v", c.reason, err)
 				}
-				if got := stored(t, db); got[0] != c.after {
+				if got := storedDocs(t, db); got[0] != c.after {
 					t.Errorf("%s: leaves\n%s, want\n%s", c.reason, got[0], c.after)
 				}
 			}
@@ -215,12 +220,12 @@ func TestUpgradeIsGuarded(t *testing.T) {
 			if _, err := db.Collection("people").UpdateByID(t.Context(), "a", raw(t, c.update)); err != nil {
 				t.Fatal(err)
 			}
-			mid := stored(t, db)
+			mid := storedDocs(t, db)
 			_, err := w.Run(t.Context(), db)
 			if errors.Is(err, model.ErrStale) != c.stale || err != nil && !c.stale {
 				t.Errorf("%s: %v", c.reason, err)
 			}
-			if after := stored(t, db); c.stale && after[0] != mid[0] {
+			if after := storedDocs(t, db); c.stale && after[0] != mid[0] {
 				t.Errorf("%s: overwritten: %s", c.reason, after[0])
 			}
 			if _, err := save.Run(t.Context(), db); !errors.Is(err, model.ErrStale) {

@@ -13,6 +13,8 @@ import (
 
 var aggregateRules = []rule{
 	{
+		// Both fail with the same class of code. The server has none of the changes, the engine the changes before the
+		// error.
 		"$merge is all or nothing",
 		"MongoDB writes document by document and keeps what it did before an error ($merge).",
 		func(x difference) bool {
@@ -21,18 +23,22 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// The depthField of the first documents is Long(0) for MongoDB, 0 for the server.
 		"a depth of $graphLookup is an int",
 		"MongoDB's depthField is a long ($graphLookup).",
-		func(x difference) bool { return x.Uses("$graphLookup") && x.sameAfter(widened) },
+		func(x difference) bool { return x.Uses("$graphLookup") && x.sameAfter(widenInts) },
 	},
 	{
+		// restrictSearchWithMatch: {$expr: {$divide: [1, "$b"]}} fails for a document {b: 0} that isn't connected.
 		"a restriction of $graphLookup is computed for what isn't reached",
 		"MongoDB's manual says only that restrictSearchWithMatch is a condition of the search ($graphLookup).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$graphLookup") && x.Uses("$expr") && x.restricts()
+			return x.kind == outcome.OnlyServer && x.Uses("$graphLookup") && x.Uses("$expr") && x.failsRestricting()
 		},
 	},
 	{
+		// [{$replaceWith: {$setField: {field: {$literal: "$x"}, …}}}, {$merge: "o"}]. Code 52 is
+		// DollarPrefixedFieldName.
 		"$merge stores names that begin with a dollar sign",
 		"MongoDB's updates and replacements take none (Field Names with Periods and Dollar Signs).",
 		func(x difference) bool {
@@ -40,6 +46,8 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// A document with the field "a.b": MongoDB sets b in the document a, which fails if a is a scalar (code 28) or
+		// if a is also set (code 40).
 		"$merge takes a name with dots for a name",
 		"MongoDB merges by an update, for which it is a path (Update Operators).",
 		func(x difference) bool {
@@ -47,10 +55,12 @@ var aggregateRules = []rule{
 				return slices.ContainsFunc(doc, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 			})
 			return cases.HasStage(x.Case, "$merge") && dotted &&
-				(x.kind == outcome.States || x.kind == outcome.OnlyEngine && (x.engine.Code == 40 || x.engine.Code == 28))
+				(x.kind == outcome.States || x.kind == outcome.OnlyEngine &&
+					(x.engine.Code == 40 || x.engine.Code == 28))
 		},
 	},
 	{
+		// As for updates: {c: 1, b: 2} adds b first for MongoDB.
 		"$merge adds fields in the given order",
 		"MongoDB merges by an update, which adds fields in lexicographic order (Update Operators, \"Behavior\").",
 		func(x difference) bool {
@@ -58,60 +68,78 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// {$set: {"a.b": {$divide: [1, 0]}}} on {a: []}: there is no element to set b in. The server computes it and
+		// fails.
 		"what is set within an empty array's elements is computed",
 		"MongoDB's manual doesn't say whether it is ($set, \"Add an Element to an Array\").",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$set", "$addFields", "$project") && x.server.FailsComputing() &&
-				(hasEmptyArray(x.engine.Reply) || x.HasValue(tree.IsEmptyArray) && x.constant() ||
+			return x.kind == outcome.OnlyServer && x.Uses("$set", "$addFields", "$project") &&
+				x.server.FailsComputing() &&
+				(hasEmptyArray(x.engine.Reply) || x.HasValue(tree.IsEmptyArray) && x.failsOnConstant() ||
 					slices.ContainsFunc(x.engine.State, func(doc bson.D) bool { return hasEmptyArray(doc) }))
 		},
 	},
 	{
+		// {$facet: {x: [{$project: {z: 1, _id: 0}}]}}: MongoDB returns {x: [{}]}, the server {x: []}.
 		"an empty document is lost in $facet and $lookup",
 		"MongoDB gathers all documents of each pipeline ($facet, $lookup).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$facet", "$lookup") && x.sameAfter(dropEmptyDocuments)
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$facet", "$lookup") &&
+				x.sameAfter(dropEmptyDocuments)
 		},
 	},
 	{
+		// {localField: "z", foreignField: "z", pipeline: []}, where z is missing on both sides: the server joins
+		// nothing.
 		"$lookup with a field and a pipeline doesn't match missing with missing",
 		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join Condition\").",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$lookup") && x.Uses("pipeline") && x.Uses("localField") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$lookup") && x.Uses("pipeline") &&
+				x.Uses("localField") &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
 	{
+		// [{$match: {a: "nothing"}}, {$count: "n"}]: the server returns {n: 0}. A stage after it may store or count
+		// this document.
 		"$count of nothing is zero",
 		"MongoDB's $count is a $group, which returns no document for none ($count).",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$count") &&
-				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine) || countsCount(x.Case))
+				(x.sameAfter(dropZeroCounts) || countedNothing(x.server) && !countedNothing(x.engine) ||
+					countsCount(x.Case))
 		},
 	},
 	{
+		// {$group: {_id: {a: "$z"}}}: MongoDB's key is {}, the server's {a: null}.
 		"$group makes null of a missing field in its key or in what it gathers",
 		"MongoDB leaves out a field of a document expression that is missing ($group, expression objects).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group") && x.sameAfter(dropNullFields)
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group") &&
+				x.sameAfter(dropNullFields)
 		},
 	},
 	{
+		// {$group: {_id: null, s: {$addToSet: "$z"}}}: MongoDB returns [], the server [null].
 		"$addToSet of a group or a window adds null for a missing field",
 		"MongoDB adds nothing for a document without the field ($addToSet (aggregation), \"Missing Fields\").",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$group", "$bucket", "$setWindowFields") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
+				x.Uses("$group", "$bucket", "$setWindowFields") &&
 				x.Uses("$addToSet") && x.sameAfter(dropNullElements)
 		},
 	},
 	{
+		// {partitionBy: "$z"}, where z is missing. Code 1 is InternalError.
 		"$setWindowFields can't be partitioned by a missing field",
 		"A missing field partitions as null does ($setWindowFields).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.server.Code == 1 && x.Uses("$setWindowFields") && x.Uses("partitionBy")
+			return x.kind == outcome.OnlyServer && x.server.Code == 1 && x.Uses("$setWindowFields") &&
+				x.Uses("partitionBy")
 		},
 	},
 	{
+		// Code 115 is CommandNotSupported.
 		"what the server says that it doesn't support",
 		"MongoDB has it, as the page of each stage and operator says (Aggregation Operators).",
 		func(x difference) bool {
@@ -119,13 +147,17 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// {$group: {_id: {$arrayElemAt: [[], 0]}}}: MongoDB returns _id: null. The server's document has no _id, and
+		// gets a new one when it is stored.
 		"the key of $group is missing when an operator gives nothing",
 		"MongoDB groups missing values under null ($group).",
 		func(x difference) bool {
-			return x.Uses("$group", "$sortByCount") && (x.sameAfter(dropNullID) || lacksID(x.server) && !lacksID(x.engine))
+			return x.Uses("$group", "$sortByCount") && (x.sameAfter(dropNullID) || lacksID(x.server) &&
+				!lacksID(x.engine))
 		},
 	},
 	{
+		// {$let: {vars: {w: 1}, in: …}} in "let". Code 17276 is of an unknown variable.
 		"a variable of $let can't be used in a variable of $lookup",
 		"The variables of \"let\" are any expressions ($lookup).",
 		func(x difference) bool {
@@ -133,40 +165,50 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// A field that the facet's next stage drops: the engine fails, and only because of what is in $facet.
 		"an expression in $facet whose value isn't needed isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$facet")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$facet")
 		},
 	},
 	{
+		// As above, with "let". The field of the joined documents isn't compared.
 		"$lookup by fields with variables doesn't join what is missing in both",
 		"MongoDB takes a missing field for null on both sides ($lookup, localField and foreignField).",
 		func(x difference) bool {
-			return x.Uses("localField") && x.Uses("let") && x.within(sortFields, "$lookup")
+			return x.Uses("localField") && x.Uses("let") && x.sameOutside(sortFields, "$lookup")
 		},
 	},
 	{
+		// [{$unset: "a"}, {$set: {"a.b": 5}}]: the server makes one stage of both, and leaves {a: {}} or removes too
+		// much. So fields that the stages touch aren't compared, and the rest may have empty documents. Code 31249 is
+		// of a path collision.
 		"a removal and a constant after it become one wrong stage",
 		"MongoDB's $unset adds nothing, and the next stage sees what it removed ($unset (aggregation)).",
 		func(x difference) bool {
-			return constantAfterRemoval(x.Case) && !x.engine.Fails() && !x.server.Fails() &&
-				x.apart(sortFields, x.less("$set", "$addFields"),
-					x.less("$unset", "$project"), x.less("$set", "$addFields", "$unset", "$project"),
-					x.MapCommand(unsetWhole)).emptied() ||
-				constantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer && x.failsLike(x.less("$unset", "$project")) ||
+			return hasConstantAfterRemoval(x.Case) && !x.engine.Fails() && !x.server.Fails() &&
+				x.dropDependent(sortFields, x.removeOperators("$set", "$addFields"),
+					x.removeOperators("$unset", "$project"),
+					x.removeOperators("$set", "$addFields", "$unset", "$project"),
+					x.MapCommand(unsetWhole)).sameButEmptied() ||
+				hasConstantAfterRemoval(x.Case) && x.kind == outcome.OnlyServer &&
+					x.failsLike(x.removeOperators("$unset", "$project")) ||
 				x.kind == outcome.OnlyServer && x.server.Code == 31249 && x.Uses("$project", "$unset")
 		},
 	},
 	{
+		// PostgreSQL's own text tells that it is a duplicate key. Code 1 is InternalError.
 		"$out and $merge give a duplicate key the code of any error, and $merge doesn't see what it wrote itself",
 		"MongoDB answers 11000 (Error Codes), and merges document after document ($merge).",
 		func(x difference) bool {
-			return (x.kind == outcome.Codes && x.engine.Code == 11000 || x.kind == outcome.OnlyServer && cases.HasStage(x.Case, "$merge")) &&
+			return (x.kind == outcome.Codes && x.engine.Code == 11000 || x.kind == outcome.OnlyServer &&
+				cases.HasStage(x.Case, "$merge")) &&
 				x.server.Code == 1 && strings.HasPrefix(x.server.Text, "duplicate key value violates unique constraint")
 		},
 	},
 	{
+		// {path: "$a", includeArrayIndex: "a.i"}, or "d.i" where d is an array. Code 31249 is of a path collision.
 		"$unwind can't store an index below the array's path, nor below another array",
 		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there ($unwind, includeArrayIndex).",
 		func(x difference) bool {
@@ -176,224 +218,55 @@ var aggregateRules = []rule{
 		},
 	},
 	{
+		// {on: "a"} with {a: null}. Code 51132 is of an "on" field that is missing, null or an array.
 		"$merge takes null for the field that identifies a document",
 		"MongoDB refuses a document whose \"on\" field is null ($merge, \"on\").",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 51132 },
 	},
 	{
+		// {let: {v: "$a"}, pipeline: []}: the server joins nothing. The joined arrays aren't compared.
 		"$lookup with variables joins nothing where nobody uses them, or as a field below another",
 		"MongoDB joins what the pipeline returns ($lookup).",
 		func(x difference) bool {
-			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("let") && cases.HasStage(x.Case, "$lookup") &&
+			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("let") &&
+				cases.HasStage(x.Case, "$lookup") &&
 				(!mentions(x.Command, "$$v") || mentions(x.Command, "d.j")) &&
 				x.sameAfter(func(v any) any { return sortFields(dropArrays(v)) })
 		},
 	},
 	{
+		// {localField: "z", foreignField: "a"} on {a: []}: the server joins it. If it then fails, the engine fails too
+		// if it joins every document.
 		"$lookup by fields joins a missing field with an empty array",
 		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
 		func(x difference) bool {
 			return cases.HasStage(x.Case, "$lookup") && x.Uses("localField") && x.HasValue(tree.IsEmptyArray) &&
-				(x.kind == outcome.Replies && x.sameAfter(dropArrays) || x.kind == outcome.OnlyServer && x.failsFor(joinAll))
+				(x.kind == outcome.Replies && x.sameAfter(dropArrays) || x.kind == outcome.OnlyServer &&
+					x.failsFor(joinAll))
 		},
 	},
 	{
+		// {whenMatched: "keepExisting", whenNotMatched: "discard"}. Code 51181 is of modes that don't go together.
 		"$merge takes modes together that mean nothing",
 		"MongoDB refuses to keep or fail on what is matched unless what isn't is inserted ($merge).",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 51181 },
 	},
 	{
+		// A pipeline [{$project: {x: {$divide: [1, 0]}}}] in $lookup: the engine fails, and only because of $lookup.
 		"an error inside $lookup is lost",
 		"An aggregation fails when one of its expressions does ($lookup).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$lookup")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$lookup")
 		},
 	},
 	{
+		// {$first: {$divide: [1, "$b"]}} with {b: 0} in a later document: the engine computes it for each document, and
+		// fails.
 		"$first and $last of $group are computed for one document, $firstN and $lastN for n",
 		"MongoDB's manual doesn't say for which documents they are.",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") && x.because("$first", "$last", "$firstN", "$lastN")
+			return x.engine.FailsComputing() && x.Uses("$group", "$bucket") &&
+				x.failsBecauseOf("$first", "$last", "$firstN", "$lastN")
 		},
 	},
-}
-
-// joinAll makes $lookup join every document.
-func joinAll(v any) any {
-	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
-		return without(without(doc, "localField"), "foreignField")
-	}
-	return v
-}
-
-// emptied reports whether the outcomes are equal but for empty documents that the server has in place of scalars, or of
-// nothing.
-func (x difference) emptied() bool {
-	engine, server := outcome.MapOutcome(x.engine, sortFields), outcome.MapOutcome(x.server, sortFields)
-	if len(engine.State) != len(server.State) {
-		return false
-	}
-	for i := range engine.State {
-		if !equalButEmpty(engine.State[i], server.State[i]) {
-			return false
-		}
-	}
-	return equalButEmpty(engine.Reply, server.Reply)
-}
-
-func equalButEmpty(engine, server any) bool {
-	switch e := engine.(type) {
-	case bson.D:
-		s, ok := server.(bson.D)
-		s = slices.DeleteFunc(slices.Clone(s), func(f bson.E) bool { return !tree.HasField(e, f.Key) && isHollow(f.Value) })
-		return ok && len(e) == len(s) &&
-			!slices.ContainsFunc(e, func(f bson.E) bool { return !tree.HasField(s, f.Key) || !equalButEmpty(f.Value, tree.Lookup(s, f.Key)) })
-	case bson.A:
-		s, ok := server.(bson.A)
-		for i := 0; ok && i < len(e) && i < len(s); i++ {
-			ok = equalButEmpty(e[i], s[i])
-		}
-		return ok && len(e) == len(s)
-	}
-	return isHollow(server) || string(tree.Encode(engine)) == string(tree.Encode(server))
-}
-
-// constantAfterRemoval reports whether a stage that removes fields is followed by one that sets a constant.
-func constantAfterRemoval(c cases.Case) bool {
-	found := false
-	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, func(v any) {
-		pipeline, _ := v.(bson.A)
-		removed := false
-		for _, stage := range pipeline {
-			stage, ok := stage.(bson.D)
-			if !ok || len(stage) != 1 {
-				continue
-			}
-			switch stage[0].Key {
-			case "$unset", "$project":
-				removed = true
-			case "$set", "$addFields":
-				found = found || removed
-			}
-		}
-	})
-	return found
-}
-
-// dropZeroCounts removes the documents that begin with a count of zero, which no stored document does.
-func dropZeroCounts(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		doc, ok := v.(bson.D)
-		return ok && len(doc) > 0 && doc[0].Value == int32(0) && (len(doc) == 1 || doc[0].Key == "n" || doc[0].Key == "count")
-	})
-}
-
-func hasEmptyArray(v any) (found bool) {
-	tree.Map(v, func(v any) any {
-		a, ok := v.(bson.A)
-		found = found || ok && len(a) == 0
-		return v
-	})
-	return found
-}
-
-func dropEmptyDocuments(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		return isEmptyDocument(v)
-	})
-}
-
-func isEmptyDocument(v any) bool {
-	doc, ok := v.(bson.D)
-	return ok && len(doc) == 0
-}
-
-// isHollow reports whether a value is a document that is empty, or has others that are.
-func isHollow(v any) bool {
-	doc, ok := v.(bson.D)
-	return ok && !slices.ContainsFunc(doc, func(e bson.E) bool { return !isHollow(e.Value) })
-}
-
-// dropArrays makes all arrays below documents equal.
-func dropArrays(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	for i, e := range doc {
-		if _, isArray := e.Value.(bson.A); isArray && e.Key != "batch" && e.Key != "firstBatch" {
-			doc[i].Value = nil
-		}
-	}
-	return doc
-}
-
-// widened makes a long of an int.
-func widened(v any) any {
-	if n, ok := v.(int32); ok {
-		return int64(n)
-	}
-	return v
-}
-
-// lacksID reports whether a document came without an _id, or was given one when it was stored.
-func lacksID(o outcome.Outcome) bool {
-	for _, v := range outcome.FirstBatch(o.Reply) {
-		if doc, ok := v.(bson.D); ok && !tree.HasField(doc, "_id") {
-			return true
-		}
-	}
-	return slices.ContainsFunc(o.State, func(doc bson.D) bool { return tree.Lookup(doc, "_id") == outcome.SomeID })
-}
-
-func dropNullID(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "_id" && e.Value == nil })
-}
-
-func dropNullElements(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool { return v == nil })
-}
-
-func dropNullFields(v any) any {
-	doc, ok := v.(bson.D)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
-}
-
-// countsCount reports whether what is counted is a count of $unionWith.
-func countsCount(c cases.Case) bool {
-	stages, _ := c.Get("pipeline").(bson.A)
-	for i, s := range stages {
-		union, _ := tree.Lookup(s, "$unionWith").(bson.D)
-		if union != nil && i < len(stages)-1 && tree.Lookup(stages[i+1], "$count") != nil &&
-			(cases.Case{Command: union}).Uses("$count") {
-			return true
-		}
-	}
-	return false
-}
-
-// countedNothing reports whether a document that was stored is a count of zero.
-func countedNothing(o outcome.Outcome) bool {
-	return slices.ContainsFunc(o.State, func(doc bson.D) bool {
-		return tree.Lookup(doc, "_id") == outcome.SomeID && (tree.Lookup(doc, "n") == int32(0) || tree.Lookup(doc, "count") == int32(0))
-	})
 }

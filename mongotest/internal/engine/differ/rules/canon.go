@@ -4,15 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// sortFields orders the fields of documents by name.
 func sortFields(v any) any {
 	if doc, ok := v.(bson.D); ok {
 		slices.SortStableFunc(doc, func(x, y bson.E) int { return cmp.Compare(x.Key, y.Key) })
@@ -20,25 +18,55 @@ func sortFields(v any) any {
 	return v
 }
 
-// sortChanged is sortFields without the count of what changed.
+// sortElements orders the elements of arrays by their bytes.
+func sortElements(v any) any {
+	if list, ok := v.(bson.A); ok {
+		slices.SortFunc(list, func(x, y any) int { return bytes.Compare(tree.Encode(x), tree.Encode(y)) })
+	}
+	return v
+}
+
+// sortChanged is sortFields without the reply's count of changed documents.
 func sortChanged(v any) any {
 	if doc, ok := v.(bson.D); ok {
-		v = without(doc, "nModified")
+		v = dropField(doc, "nModified")
 	}
 	return sortFields(v)
 }
 
-func dropEmptyArrays(v any) any {
+// dropField returns a copy of a document without one of its fields.
+func dropField(doc bson.D, key string) bson.D {
+	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })
+}
+
+// dropNullFields removes fields that are null.
+func dropNullFields(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
 		return v
 	}
-	return slices.DeleteFunc(doc, func(e bson.E) bool {
-		inner, _ := e.Value.(bson.D)
-		return tree.IsEmptyArray(e.Value) || inner != nil && len(inner) == 0 || e.Key == "nModified"
-	})
+	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Value == nil })
 }
 
+// dropNullID removes an _id that is null.
+func dropNullID(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool { return e.Key == "_id" && e.Value == nil })
+}
+
+// dropNullElements removes elements that are null.
+func dropNullElements(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool { return v == nil })
+}
+
+// dropEmptyDocs removes fields that are empty documents.
 func dropEmptyDocs(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -50,46 +78,69 @@ func dropEmptyDocs(v any) any {
 	})
 }
 
-// repeatedIn reports whether an $in holds one value several times, and no other.
-func repeatedIn(command bson.D) bool {
-	found := false
-	tree.Walk(command, func(key string, v any) {
-		list, _ := v.(bson.A)
-		if key != "$in" || len(list) < 2 {
-			return
-		}
-		same := true
-		for _, x := range list {
-			same = same && bsonval.Compare(x, list[0]) == 0
-		}
-		found = found || same
+// dropEmptyDocuments removes elements of arrays that are empty documents. The documents of a reply are such elements.
+func dropEmptyDocuments(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool {
+		return isEmptyDocument(v)
 	})
-	return found
 }
 
-// sixDigits rounds texts that are fractions.
-func sixDigits(v any) any {
-	if s, ok := v.(string); ok && strings.Contains(s, ".") {
-		if f, err := strconv.ParseFloat(s, 64); err == nil {
-			return strconv.FormatFloat(f, 'g', 6, 64)
+// dropEmptyArrays removes fields that are empty arrays or documents, and the reply's count of changed documents.
+func dropEmptyArrays(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(doc, func(e bson.E) bool {
+		inner, _ := e.Value.(bson.D)
+		return tree.IsEmptyArray(e.Value) || inner != nil && len(inner) == 0 || e.Key == "nModified"
+	})
+}
+
+// dropArrays makes null of all arrays in fields, such as the joined documents of $lookup.
+func dropArrays(v any) any {
+	doc, ok := v.(bson.D)
+	if !ok {
+		return v
+	}
+	for i, e := range doc {
+		if _, isArray := e.Value.(bson.A); isArray && e.Key != "batch" && e.Key != "firstBatch" {
+			doc[i].Value = nil
 		}
+	}
+	return doc
+}
+
+// dropElements makes null of all arrays that contain no documents.
+func dropElements(v any) any {
+	list, ok := v.(bson.A)
+	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
+		return nil
 	}
 	return v
 }
 
+// dropCreated is for paths that an update created, and left empty.
 func dropCreated(v any) any { return sortFields(dropEmptyDocs(v)) }
 
+// dropPadding removes null elements, with which an update fills an array up to an index, and the count of changed
+// documents.
 func dropPadding(v any) any {
 	if doc, ok := v.(bson.D); ok {
-		return without(doc, "nModified")
+		return dropField(doc, "nModified")
 	}
 	return dropNullElements(v)
 }
 
-// dropFound removes what tells whether an array was added: empty arrays, the nulls before them, and the counts.
+// dropFound removes everything that tells whether an update added an array: empty arrays, the nulls before them, and
+// counts.
 func dropFound(v any) any {
 	if doc, ok := v.(bson.D); ok {
-		return dropEmptyArrays(without(without(doc, "lastErrorObject"), "nModified"))
+		return dropEmptyArrays(dropField(dropField(doc, "lastErrorObject"), "nModified"))
 	}
 	list, ok := v.(bson.A)
 	if !ok {
@@ -98,40 +149,46 @@ func dropFound(v any) any {
 	return slices.DeleteFunc(list, func(v any) bool { return v == nil || tree.IsEmptyArray(v) })
 }
 
-// without is a document without one of its fields.
-func without(doc bson.D, key string) bson.D {
-	return slices.DeleteFunc(slices.Clone(doc), func(e bson.E) bool { return e.Key == key })
-}
-
-// plainDecimals writes decimals without their trailing zeros.
-func plainDecimals(v any) any {
-	if doc, ok := v.(bson.D); ok {
-		return without(doc, "nModified")
-	}
-	decimal, ok := v.(bson.Decimal128)
+// dropZeroCounts removes the documents that begin with a count of 0. No stored document does, because the _id comes
+// first.
+func dropZeroCounts(v any) any {
+	list, ok := v.(bson.A)
 	if !ok {
 		return v
 	}
-	n, exp, err := decimal.BigInt()
-	if err != nil {
+	return slices.DeleteFunc(list, func(v any) bool {
+		doc, ok := v.(bson.D)
+		return ok && len(doc) > 0 && doc[0].Value == int32(0) &&
+			(len(doc) == 1 || doc[0].Key == "n" || doc[0].Key == "count")
+	})
+}
+
+// dropCountKeys removes the groups whose key is a count of zero.
+func dropCountKeys(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
 		return v
 	}
-	return stripZeros(n, exp)
+	return slices.DeleteFunc(list, func(v any) bool {
+		key, _ := tree.Lookup(v, "_id").(bson.D)
+		return len(key) == 1 && key[0].Value == int32(0)
+	})
 }
 
-// plainUpdate removes from a document what the server's updates are known to do otherwise: the order of new
-// fields, empty paths that operators left, the digits of decimals, the sign of zero.
-func plainUpdate(v any) any {
+// dropEmptyMatches removes the empty matches of $regexFindAll.
+func dropEmptyMatches(v any) any {
+	list, ok := v.(bson.A)
+	if !ok {
+		return v
+	}
+	return slices.DeleteFunc(list, func(v any) bool { return tree.Lookup(v, "match") == "" })
+}
+
+// simplifyUpdate removes from a document everything in which the server's updates are known to differ: the order of new
+// fields, empty documents that operators left, the zeros at the end of decimals, the sign of zero.
+func simplifyUpdate(v any) any {
 	if doc, ok := v.(bson.D); ok {
-		return sortFields(dropEmptyDocs(without(doc, "nModified")))
+		return sortFields(dropEmptyDocs(dropField(doc, "nModified")))
 	}
-	return plainZeros(plainDecimals(v))
-}
-
-// sortElements puts the elements of a list in one order.
-func sortElements(v any) any {
-	if list, ok := v.(bson.A); ok {
-		slices.SortFunc(list, func(x, y any) int { return bytes.Compare(tree.Encode(x), tree.Encode(y)) })
-	}
-	return v
+	return simplifyZeros(simplifyDecimals(v))
 }

@@ -9,73 +9,118 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// hasPath reports whether a path of the update has the text in it.
+// mentions reports whether a string in v begins with the prefix. With the prefix "$" it finds field paths and
+// variables.
+func mentions(v any, prefix string) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		s, ok := v.(string)
+		found = found || ok && strings.HasPrefix(s, prefix)
+	})
+	return found
+}
+
+// mentionsField reports whether an expression has a field path or a variable, outside $literal.
+func mentionsField(v any) bool {
+	return mentions(tree.Map(v, func(v any) any {
+		if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$literal" {
+			return nil
+		}
+		return v
+	}), "$")
+}
+
+// unwrapOperand returns the only operand of an operator, which may be written as it is or in an array.
+func unwrapOperand(v any) any {
+	if list, ok := v.(bson.A); ok && len(list) == 1 {
+		return list[0]
+	}
+	return v
+}
+
+// hasConstant reports whether a value is, or contains, a document without field paths and variables.
+func hasConstant(v any) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		_, ok := v.(bson.D)
+		found = found || ok && !mentions(v, "$")
+	})
+	return found
+}
+
+// hasConstantOperator reports whether a value is, or contains, an operator without field paths and variables.
+func hasConstantOperator(v any) bool {
+	found := false
+	tree.WalkValues(v, func(v any) {
+		doc, ok := v.(bson.D)
+		found = found ||
+			ok && len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$") && doc[0].Key != "$literal" && !mentionsField(doc)
+	})
+	return found
+}
+
+// laterOperand reports whether one of the operators has a second or later operand for which is reports true.
+func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		list, _ := v.(bson.A)
+		for i := 1; slices.Contains(operators, key) && i < len(list); i++ {
+			found = found || is(list[i])
+		}
+	})
+	return found
+}
+
+// hasUnused reports whether a $let has a variable that its "in" doesn't use.
+func hasUnused(command bson.D) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		vars, _ := tree.Lookup(v, "vars").(bson.D)
+		for _, e := range vars {
+			found = found || key == "$let" && !usesVariable(tree.Lookup(v, "in"), e.Key)
+		}
+	})
+	return found
+}
+
+// usesVariable reports whether an expression uses a variable. A $let inside may set a variable of the same name: only
+// its "vars" can use the outer variable.
+func usesVariable(v any, name string) bool {
+	switch v := v.(type) {
+	case string:
+		return v == "$$"+name || strings.HasPrefix(v, "$$"+name+".")
+	case bson.A:
+		return slices.ContainsFunc(v, func(v any) bool { return usesVariable(v, name) })
+	case bson.D:
+		if vars, ok := tree.Lookup(v, "vars").(bson.D); ok && tree.HasField(vars, name) {
+			return usesVariable(vars, name)
+		}
+		return slices.ContainsFunc(v, func(e bson.E) bool { return usesVariable(e.Value, name) })
+	}
+	return false
+}
+
+// hasPath reports whether a path of the update contains the text, such as ".$[".
 func (x difference) hasPath(text string) bool {
 	found := false
 	tree.Walk(x.Change(), func(key string, _ any) { found = found || strings.Contains(key, text) })
 	return found
 }
 
-func twiceID(doc bson.D) bool {
-	n := 0
-	for _, e := range doc {
-		if e.Key == "_id" {
-			n++
-		}
-	}
-	return n > 1
-}
-
-func plainZeros(v any) any {
-	if doc, ok := v.(bson.D); ok {
-		return without(doc, "nModified")
-	}
-	if f, ok := v.(float64); ok && f == 0 {
-		return 0.0
-	}
-	return v
-}
-
-// equalDecimals reports whether two decimals of the documents are equal but written in different ways, a
-// double is equal to a decimal, or there are NaNs of both types.
-func (x difference) equalDecimals() bool {
-	written := map[bson.Decimal128]any{}
+// hasPathEnd reports whether a path of the update ends with the text.
+func (x difference) hasPathEnd(text string) bool {
 	found := false
-	tree.WalkValues(bson.A{x.Docs, x.Command}, func(v any) {
-		plain, ok := plainDecimals(v).(bson.Decimal128)
-		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
-			plain, ok = tree.ParseDecimal("NaN"), true
-		} else if isFloat && !math.IsInf(f, 0) {
-			n, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'g', -1, 64))
-			plain, ok = plainDecimals(n).(bson.Decimal128)
-			ok = ok && err == nil
-		}
-		if !ok {
-			return
-		}
-		before, seen := written[plain]
-		found = found || seen && !bytes.Equal(tree.Encode(before), tree.Encode(v))
-		written[plain] = v
-	})
+	tree.Walk(x.Change(), func(key string, _ any) { found = found || strings.HasSuffix(key, text) })
 	return found
 }
 
-func isExtreme(v any) bool {
-	switch v.(type) {
-	case bson.MinKey, bson.MaxKey:
-		return true
-	}
-	return false
-}
-
-// isDottedIndex reports whether a value is the path below another field that $unwind stores an index at.
-func isDottedIndex(v any) bool { return v == "d.i" }
-
-// hasIndex reports whether a path of a filter has a place in an array in it.
+// hasIndex reports whether a path of a filter contains an index. The grammar's field names have no digits, and its
+// indexes are 0 to 2.
 func hasIndex(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, _ any) { found = found || strings.ContainsAny(key, "012") })
@@ -91,12 +136,18 @@ func (x difference) addsNothing() bool {
 	return found
 }
 
-// before1970 reports whether a date of the case is.
-func (x difference) before1970() bool {
+// pullsAll reports whether a $pull has an empty document as its condition.
+func pullsAll(update any) bool {
+	fields, _ := tree.Lookup(update, "$pull").(bson.D)
+	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
+}
+
+// hasDateBefore1970 reports whether the case has a date before 1970, whose number of milliseconds is negative.
+func (x difference) hasDateBefore1970() bool {
 	return x.HasValue(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
 }
 
-// hasRegexIn reports whether $all, or $in of one value, has a regular expression.
+// hasRegexIn reports whether $all, or $in of one value, contains a regular expression.
 func hasRegexIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -109,7 +160,7 @@ func hasRegexIn(filter any) bool {
 	return found
 }
 
-// hasElemMatchIn reports whether $all has $elemMatch in it.
+// hasElemMatchIn reports whether $all contains $elemMatch.
 func hasElemMatchIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -118,8 +169,25 @@ func hasElemMatchIn(filter any) bool {
 	return found
 }
 
-// dottedArrayFilter reports whether an array filter is on a field of the elements.
-func dottedArrayFilter(lists ...any) bool {
+// hasRepeatedIn reports whether an $in has one value several times, and no other value.
+func hasRepeatedIn(command bson.D) bool {
+	found := false
+	tree.Walk(command, func(key string, v any) {
+		list, _ := v.(bson.A)
+		if key != "$in" || len(list) < 2 {
+			return
+		}
+		same := true
+		for _, x := range list {
+			same = same && bsonval.Compare(x, list[0]) == 0
+		}
+		found = found || same
+	})
+	return found
+}
+
+// hasDottedArrayFilter reports whether an array filter is on a field of the elements: {"x.a": 5}.
+func hasDottedArrayFilter(lists ...any) bool {
 	found := false
 	for _, v := range lists {
 		filters, _ := v.(bson.A)
@@ -130,13 +198,53 @@ func dottedArrayFilter(lists ...any) bool {
 	return found
 }
 
-// encodesAlike reports whether two documents are equal once both have gone through f.
-func encodesAlike(f func(any) any, x, y bson.D) bool {
-	return bytes.Equal(tree.Encode(tree.Map(x, f)), tree.Encode(tree.Map(y, f)))
+// comparesExtreme reports whether MinKey or MaxKey is an operand of an operator in the filter or pipeline.
+func comparesExtreme(filter any) bool {
+	found := false
+	tree.Walk(filter, func(key string, v any) {
+		list, _ := v.(bson.A)
+		found = found || strings.HasPrefix(key, "$") && (isExtreme(v) || slices.ContainsFunc(list, isExtreme))
+	})
+	return found
 }
 
-// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind: another order is another
-// document, and anything may differ.
+// asksForMissing reports whether a filter compares a field in a document with null, which a missing field equals.
+func asksForMissing(filter any) bool {
+	found := false
+	tree.Walk(filter, func(key string, v any) {
+		null := v == nil
+		tree.WalkValues(v, func(v any) { null = null || v == nil })
+		found = found || strings.Contains(key, ".") && null
+	})
+	return found
+}
+
+// hasEqualDecimals reports whether the case has two equal numbers of which one is a decimal, and which aren't written
+// with the same bytes: 1.5 and 1.50, a double and a decimal, or NaNs of both types.
+func (x difference) hasEqualDecimals() bool {
+	written := map[bson.Decimal128]any{}
+	found := false
+	tree.WalkValues(bson.A{x.Docs, x.Command}, func(v any) {
+		plain, ok := simplifyDecimals(v).(bson.Decimal128)
+		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
+			plain, ok = tree.ParseDecimal("NaN"), true
+		} else if isFloat && !math.IsInf(f, 0) {
+			n, err := bson.ParseDecimal128(strconv.FormatFloat(f, 'g', -1, 64))
+			plain, ok = simplifyDecimals(n).(bson.Decimal128)
+			ok = ok && err == nil
+		}
+		if !ok {
+			return
+		}
+		before, seen := written[plain]
+		found = found || seen && !bytes.Equal(tree.Encode(before), tree.Encode(v))
+		written[plain] = v
+	})
+	return found
+}
+
+// picksOneBy reports whether the case is a findAndModify that sorts by values of a kind. If the two sides sort such
+// values in another order, they change another document, and anything may differ.
 func (x difference) picksOneBy(is func(any) bool) bool {
 	keys, _ := x.Get("sort").(bson.D)
 	return x.Verb() == "findAndModify" && slices.ContainsFunc(keys, func(key bson.E) bool {
@@ -144,8 +252,8 @@ func (x difference) picksOneBy(is func(any) bool) bool {
 	})
 }
 
-// reaches reports whether a path leads to a value of a kind: names and places in arrays, or through each of their
-// elements.
+// reaches reports whether a path leads to a value of a kind. As in a filter, a part of a path is a field's name, or an
+// index, or leads through each element of an array.
 func reaches(v any, path string, is func(any) bool) bool {
 	if path == "" {
 		return is(v)

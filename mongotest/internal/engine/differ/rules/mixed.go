@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"slices"
 	"strings"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
@@ -14,6 +11,7 @@ import (
 // mixedRules come last: cases of two of the differences above, and what else there is.
 var mixedRules = []rule{
 	{
+		// {a: {$geoWithin: {$centerSphere: …, $eq: 1}}}.
 		"$geoWithin takes other conditions beside it",
 		"MongoDB refuses what stands beside $geoWithin in one document ($geoWithin, syntax).",
 		func(x difference) bool {
@@ -22,6 +20,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// One of the two sides has code 66 (ImmutableField), the other another error. Neither has a duplicate key.
 		"of two mistakes one of which changes the _id, the other is told",
 		"MongoDB finds conflicts first, and then applies an update in the order of its paths (Update Operators).",
 		func(x difference) bool {
@@ -30,30 +29,35 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// startWith: {$divide: [1, 0]} on an empty collection: the engine fails, and only because of $graphLookup.
 		"what $graphLookup starts with isn't computed for an empty collection",
 		"An aggregation fails when one of its expressions does ($graphLookup).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$graphLookup")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$graphLookup")
 		},
 	},
 	{
+		// {$sort: {a: 1}} after {$set: {a: []}}. A $skip or $limit then leaves out other documents. So the server may
+		// fail for a document that the engine leaves out.
 		"an empty array that was computed sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
 			return x.kind == outcome.Replies && x.Uses("$sort") && hasEmptyArray(x.engine.Reply) &&
 				(x.sameAfter(sortElements) ||
-					x.Uses(rounded...) && x.sameAfter(func(v any) any { return sortElements(fewerDigits(v)) })) ||
+					x.Uses(roundedOperators...) && x.sameAfter(func(v any) any { return sortElements(roundDigits(v)) })) ||
 				x.kind == outcome.OnlyServer && x.Uses("$sort") &&
-					hasEmptyArray(x.run(x.before("$skip", "$limit")).Reply) &&
-					x.failsLike(x.less("$skip", "$limit"))
+					hasEmptyArray(x.run(x.cutBefore("$skip", "$limit")).Reply) &&
+					x.failsLike(x.removeOperators("$skip", "$limit"))
 		},
 	},
 	{
+		// {$addFields: {}}. Code 40180 is of it.
 		"$addFields takes an empty document",
 		"MongoDB refuses it; {$literal: {}} is one ($literal).",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 40180 },
 	},
 	{
+		// Each of both has a rule above. Here both happen to one outcome.
 		"sets come in another order, and constants last",
 		"See there.",
 		func(x difference) bool {
@@ -63,56 +67,69 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$top: {sortBy: {a: 1}, output: {$divide: [1, "$b"]}}}: the engine computes the output of each document of
+		// the group.
 		"what is below the top of a group isn't computed",
 		"MongoDB's manual doesn't say whether it is ($top, $bottom).",
 		func(x difference) bool {
-			return x.engine.FailsComputing() && x.because("$top", "$topN", "$bottom", "$bottomN")
+			return x.engine.FailsComputing() && x.failsBecauseOf("$top", "$topN", "$bottom", "$bottomN")
 		},
 	},
 	{
+		// Also with depths that are ints on the server.
 		"$graphLookup finds in another order",
 		"MongoDB gives the found documents in no order ($graphLookup, \"Considerations\").",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$graphLookup") &&
-				x.sameAfter(func(v any) any { return sortElements(widened(v)) })
+				x.sameAfter(func(v any) any { return sortElements(widenInts(v)) })
 		},
 	},
 	{
+		// {$dateAdd: {startDate: "$d", unit: "month", amount: 1, timezone: "America/New_York"}}. Fields that depend on
+		// it aren't compared.
 		"years, quarters and months are added in a time zone a day off",
 		"MongoDB adds them by the calendar of the time zone ($dateAdd, \"Time Zones\").",
 		func(x difference) bool {
 			return x.Uses("$dateAdd", "$dateSubtract") && x.Uses("timezone") &&
 				x.HasValue(func(v any) bool { return v == "year" || v == "quarter" || v == "month" }) &&
-				x.within(sortFields, "$dateAdd", "$dateSubtract")
+				x.sameOutside(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
+		// 1 or 1.0 for the documents {a: 1} and {a: 1.0}.
 		"distinct gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives (distinct).",
 		func(x difference) bool {
-			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) && x.chosen()
+			return x.Verb() == "distinct" && x.kind == outcome.Replies && x.sameAfter(dropNumbers) &&
+				x.differsInChoice()
 		},
 	},
 	{
+		// {$sortByCount: {$divide: [1, 0]}} on an empty collection.
 		"$sortByCount computes a constant for an empty collection",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$sortByCount") && x.constant()
+			return x.kind == outcome.OnlyServer && x.Uses("$sortByCount") && x.failsOnConstant()
 		},
 	},
 	{
+		// [{$facet: {x: [{$project: {a: {$divide: [1, 0]}}}, {$count: "n"}]}}]: the engine fails, and only because of
+		// $facet.
 		"what $facet only counts isn't computed",
 		"MongoDB's manual doesn't say whether it is.",
-		func(x difference) bool { return x.engine.FailsComputing() && x.because("$facet") },
+		func(x difference) bool { return x.engine.FailsComputing() && x.failsBecauseOf("$facet") },
 	},
 	{
+		// [{$project: {a: {$divide: [1, "$b"]}}}, {$limit: 1}]: the server fails for the second document, as the engine
+		// does without the limit.
 		"what $limit leaves out is computed",
 		"MongoDB's manual says that $limit is moved before stages that keep every document (Aggregation Pipeline Optimization).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$limit") && x.failsLike(x.less("$limit"))
+			return x.kind == outcome.OnlyServer && x.Uses("$limit") && x.failsLike(x.removeOperators("$limit"))
 		},
 	},
 	{
+		// {$group: {_id: null, f: {$first: "$z"}}}: MongoDB returns f: null.
 		"$first, $last, $top and $bottom of what is missing in a group or a window leave the field out",
 		"MongoDB's is null ($last (aggregation accumulator), \"Missing Values\").",
 		func(x difference) bool {
@@ -122,6 +139,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$toDate: ""}.
 		"an empty text is a date",
 		"MongoDB fails for a text that is no date ($toDate, $convert).",
 		func(x difference) bool {
@@ -129,11 +147,13 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {groupBy: "a"}. Code 40202 is of a groupBy that isn't an expression.
 		"$bucket groups by a constant text",
 		"MongoDB's groupBy is a path with its $, or an expression ($bucket).",
 		func(x difference) bool { return x.kind == outcome.OnlyEngine && x.engine.Code == 40202 },
 	},
 	{
+		// {$add: ["$d", Long(9e18)]}.
 		"a date that overflows wraps around",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
@@ -141,10 +161,12 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: null, unit: "day", amount: {$divide: [1, 0]}}}. An amount that isn't an integer makes
+		// the server fail too.
 		"$dateDiff, $dateAdd and $dateSubtract compute what follows a start that is null",
 		"MongoDB returns null if a part is null or missing ($dateDiff, $dateAdd, $dateSubtract).",
 		func(x difference) bool {
-			return x.eager("$dateDiff", "$dateAdd", "$dateSubtract") ||
+			return x.computesEagerly("$dateDiff", "$dateAdd", "$dateSubtract") ||
 				x.kind == outcome.OnlyServer && strings.HasPrefix(x.server.Text, "Invalid $date") &&
 					strings.Contains(x.server.Text, "for 'amount' parameter")
 		},
@@ -157,23 +179,28 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$dateAdd: {startDate: "$d", unit: "millisecond", amount: 1}}: the server adds fractions of a second as
+		// doubles.
 		"milliseconds are added to dates inexactly",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
 			return x.Uses("$dateAdd", "$dateSubtract") && x.HasValue(func(v any) bool { return v == "millisecond" }) &&
-				x.within(sortFields, "$dateAdd", "$dateSubtract")
+				x.sameOutside(sortFields, "$dateAdd", "$dateSubtract")
 		},
 	},
 	{
+		// {$eq: [{$setUnion: ["$a", "$b"]}, [1, 2]]}: the order of the union decides. Then the comparison's result may
+		// be any truth.
 		"sets are compared in another order",
 		"MongoDB leaves the order of the elements unspecified ($setUnion, $setIntersection, $setDifference).",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
-				(x.chosen() || x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
+				(x.differsInChoice() || x.sameOutside(sortFields, "$setUnion", "$setIntersection", "$setDifference")) &&
 				x.Uses("$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$cmp", "$min", "$max", "$in", "$indexOfArray")
 		},
 	},
 	{
+		// {$setUnion: [[1.5], [Decimal128("1.5")]]}: the server returns both. So arrays of scalars aren't compared.
 		"sets take a decimal for another value than the double that is equal to it",
 		"They are equal (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
@@ -182,6 +209,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// The key "a.0" on {a: [[1, 2]]}: MongoDB returns 1 and 2, the server [1, 2].
 		"distinct doesn't look into an array within an array",
 		"MongoDB takes each element of an array for a value (distinct, \"Array Fields\").",
 		func(x difference) bool {
@@ -193,7 +221,7 @@ var mixedRules = []rule{
 		"a depth of $graphLookup is an int, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.Uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widened(v)) })
+			return x.Uses("$graphLookup") && x.sameAfter(func(v any) any { return sortFields(widenInts(v)) })
 		},
 	},
 	{
@@ -201,21 +229,21 @@ var mixedRules = []rule{
 		"See there.",
 		func(x difference) bool {
 			return x.Uses("$project", "$addFields", "$set") && x.server.HasValue(isLongDecimal) &&
-				x.sameAfter(func(v any) any { return sortFields(plainDecimals(v)) })
+				x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(v)) })
 		},
 	},
 	{
 		"powers and their kin are off in the last digit, and constants are placed last or decimals have other zeros at their end",
 		"See there.",
 		func(x difference) bool {
-			return x.Uses(rounded...) && x.sameAfter(func(v any) any {
+			return x.Uses(roundedOperators...) && x.sameAfter(func(v any) any {
 				if x.server.HasValue(isLongDecimal) {
-					v = plainDecimals(v)
+					v = simplifyDecimals(v)
 				}
 				if x.Uses("$project", "$addFields", "$set") {
 					v = sortFields(v)
 				}
-				return fewerDigits(v)
+				return roundDigits(v)
 			})
 		},
 	},
@@ -250,25 +278,29 @@ var mixedRules = []rule{
 		func(x difference) bool {
 			return x.IsUpdate() && x.Uses("$pull", "$pullAll", "$pop", "$rename", "$unset") &&
 				x.kind == outcome.States &&
-				x.sameAfter(func(v any) any { return plainUpdate(dropNullElements(v)) })
+				x.sameAfter(func(v any) any { return simplifyUpdate(dropNullElements(v)) })
 		},
 	},
 	{
+		// The group of null and the group of missing keys are one group on one side only, and a later stage counts or
+		// changes it.
 		"a key of $group that is missing, in documents that go into another group",
 		"See there.",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) &&
-				(regrouped(x.Case) && x.chosen() ||
+				(groupsAgain(x.Case) && x.differsInChoice() ||
 					x.Uses("$group") && x.sameAfter(func(v any) any { return sortElements(dropNullFields(v)) }))
 		},
 	},
 	{
+		// [{$unionWith: {pipeline: [{$count: "n"}]}}]: the engine gives the server's outcome, or its error, if it also
+		// counts 0.
 		"a count of nothing is zero, where it is one of several documents",
 		"See there.",
 		func(x difference) bool {
 			return x.Uses("$count") && x.Uses("$unionWith") &&
 				(x.kind == outcome.OnlyServer && x.failsFor(countAnyway) || x.kind == outcome.Replies) &&
-				(x.Uses("$project", "$setWindowFields") && x.chosen() || x.sameFor(countAnyway) ||
+				(x.Uses("$project", "$setWindowFields") && x.differsInChoice() || x.sameFor(countAnyway) ||
 					x.Uses("$group") && x.sameAfter(dropCountKeys))
 		},
 	},
@@ -276,67 +308,7 @@ var mixedRules = []rule{
 		"$avg returns the type of what it averages, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
-			return x.within(sortFields, "$avg")
+			return x.sameOutside(sortFields, "$avg")
 		},
 	},
-}
-
-var rules = slices.Concat(updateRules, laterUpdateRules, findRules, valueRules, laterRules, numberRules, aggregateRules,
-	stageRules, placeRules, mixedRules)
-
-// regrouped reports whether groups by a field are counted, cut off or made anew by a later stage.
-func regrouped(c cases.Case) bool {
-	stages, _ := c.Get("pipeline").(bson.A)
-	grouped := false
-	for _, stage := range stages {
-		s := cases.Case{Command: bson.D{{Key: "stage", Value: stage}}}
-		if grouped &&
-			s.Uses("$group", "$sortByCount", "$count", "$limit", "$skip", "$replaceWith", "$replaceRoot", "$facet",
-				"$bucket", "$bucketAuto") {
-			return true
-		}
-		grouped = grouped || s.Uses("$group", "$sortByCount") && mentions(stage, "$")
-	}
-	return false
-}
-
-// countAnyway makes of $count what gives a document for none too.
-func countAnyway(v any) any {
-	stages, _ := v.(bson.A)
-	for i, stage := range stages {
-		if name, ok := tree.Lookup(stage, "$count").(string); ok {
-			return slices.Concat(stages[:i],
-				bson.A{
-					tree.D("$facet", tree.D("z", bson.A{})),
-					tree.D("$project", tree.D(name, tree.D("$size", "$z"))),
-				}, stages[i+1:])
-		}
-	}
-	return v
-}
-
-func isDecimal(v any) bool {
-	_, ok := v.(bson.Decimal128)
-	return ok
-}
-
-// dropCountKeys removes the groups whose key is a count of zero.
-func dropCountKeys(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool {
-		key, _ := tree.Lookup(v, "_id").(bson.D)
-		return len(key) == 1 && key[0].Value == int32(0)
-	})
-}
-
-// dropElements makes all arrays equal that hold no documents.
-func dropElements(v any) any {
-	list, ok := v.(bson.A)
-	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
-		return nil
-	}
-	return v
 }

@@ -16,6 +16,7 @@ import (
 // placeRules are of geospatial queries, of text search and of positional projections.
 var placeRules = []rule{
 	{
+		// The distances differ by at most 0.7 %, which is what the shape of the earth makes of them.
 		"a distance is measured on an ellipsoid",
 		"MongoDB measures on a sphere (2dsphere Indexes; $geoNear).",
 		func(x difference) bool {
@@ -24,20 +25,23 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The engine returns the server's documents for a radius that is 0.7 % larger or smaller.
 		"a circle is measured on an ellipsoid",
 		"MongoDB measures on a sphere (2dsphere Indexes; $centerSphere).",
 		func(x difference) bool {
-			return x.Uses("$centerSphere") && (x.sameFor(circles(1.007)) || x.sameFor(circles(0.993)))
+			return x.Uses("$centerSphere") && (x.sameFor(scaleCircles(1.007)) || x.sameFor(scaleCircles(0.993)))
 		},
 	},
 	{
+		// The server returns only documents that the engine returns too.
 		"a least distance loses documents at times",
 		"MongoDB returns every document that is farther away ($minDistance).",
 		func(x difference) bool {
-			return x.kind == outcome.Replies && x.Uses("$minDistance", "minDistance") && x.isPart()
+			return x.kind == outcome.Replies && x.Uses("$minDistance", "minDistance") && x.returnsPart()
 		},
 	},
 	{
+		// {a: [500, 500]}. Code 16756 is of a point that isn't on the sphere.
 		"a 2dsphere index takes a legacy point that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 (2dsphere Indexes).",
 		func(x difference) bool {
@@ -46,6 +50,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {"a.0": 5} and the projection {"a.$": 1}.
 		"a positional projection doesn't know the element that a filter names by its index",
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
@@ -55,6 +60,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {$or: [{a: 1}, {a: 2}]} and the projection {"a.$": 1}.
 		"a positional projection looks at one condition of $or alone",
 		"MongoDB's element is the first that matches the condition on the array ($ (projection)).",
 		func(x difference) bool {
@@ -69,15 +75,17 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {"a.b": null} and the projection {"a.$": 1} on {a: [{c: 1}]}.
 		"a positional projection finds no element by a field that is missing in it",
 		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ (projection)).",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && asksMissing(x.Filter()) &&
+			return x.kind == outcome.OnlyServer && asksForMissing(x.Filter()) &&
 				strings.HasSuffix(x.server.Text,
 					"positional operator '.$' couldn't find a matching element in the array")
 		},
 	},
 	{
+		// The filter {a: {$ne: 1}} and the projection {"a.$": 1}. Code 51246 is of an element that wasn't found.
 		"a positional projection takes an element by a negation",
 		"MongoDB's element is one that matches a condition on the array, and a negation is none ($ (projection)).",
 		func(x difference) bool {
@@ -85,6 +93,7 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The filter {a: 1, $expr: true} and the projection {"a.$": 1}.
 		"a positional projection takes no $jsonSchema and no $expr in the filter",
 		"MongoDB's filter may have any operators ($ (projection)).",
 		func(x difference) bool {
@@ -93,49 +102,13 @@ var placeRules = []rule{
 		},
 	},
 	{
+		// The phrase "ca" is in the text "cat", and the phrase "a b" is in "a, b" for the server.
 		"a phrase is of whole words, and what stands between them doesn't matter",
 		"MongoDB looks for the exact phrase, which is a part of the text ($text, \"Exact Strings\").",
 		func(x difference) bool {
 			return x.kind == outcome.Replies && x.Uses("$text") && x.phrasesDiffer()
 		},
 	},
-}
-
-// asksMissing reports whether a filter has null for a field below another.
-func asksMissing(filter any) bool {
-	found := false
-	tree.Walk(filter, func(key string, v any) {
-		null := v == nil
-		tree.WalkValues(v, func(v any) { null = null || v == nil })
-		found = found || strings.Contains(key, ".") && null
-	})
-	return found
-}
-
-// anywhere makes conditions on a place on the sphere hold for any field.
-func anywhere(v any) any {
-	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
-		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {
-		return tree.D("$exists", true)
-	}
-	return v
-}
-
-// circles makes the circles of a command larger or smaller.
-func circles(by float64) func(any) any {
-	return func(v any) any {
-		circle, _ := tree.Lookup(v, "$centerSphere").(bson.A)
-		if len(circle) != 2 {
-			return v
-		}
-		switch r := circle[1].(type) {
-		case float64:
-			return tree.D("$centerSphere", bson.A{circle[0], r * by})
-		case int32:
-			return tree.D("$centerSphere", bson.A{circle[0], float64(r) * by})
-		}
-		return v
-	}
 }
 
 // phrasesDiffer reports whether each document that one of the two returns alone has the phrase of the search as a part
@@ -157,7 +130,7 @@ func (x difference) phrasesDiffer() bool {
 		}
 		w, _ := tree.Lookup(v, "w").(string)
 		w = strings.ToLower(w)
-		return strings.Contains(w, phrase) != strings.Contains(wordsOf(w), wordsOf(phrase))
+		return strings.Contains(w, phrase) != strings.Contains(listWords(w), listWords(phrase))
 	}
 	for _, v := range engine {
 		if !differs(v, server) {
@@ -167,21 +140,9 @@ func (x difference) phrasesDiffer() bool {
 	return phrase != "" && !slices.ContainsFunc(server, func(v any) bool { return !differs(v, engine) })
 }
 
-// wordsOf are the words of a text, with spaces between and around them.
-func wordsOf(s string) string {
+// listWords returns the words of a text, with spaces between and around them.
+func listWords(s string) string {
 	return " " + strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == ',' }), " ") + " "
-}
-
-// isPart reports whether the server returns some of the documents that the engine returns, in the same order, and no
-// others.
-func (x difference) isPart() bool {
-	all, part := outcome.FirstBatch(x.run(x.unlimited()).Reply), outcome.FirstBatch(x.server.Reply)
-	for _, v := range all {
-		if len(part) > 0 && almostEqual(v, part[0]) {
-			part = part[1:]
-		}
-	}
-	return len(part) == 0
 }
 
 // almostEqual reports whether two values are equal but for the order of fields and for distances, which may differ by

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"slices"
+
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
@@ -26,3 +28,7 @@ func Explain(
 	}
 	return ""
 }
+
+var rules = slices.Concat(updateRules, updateOperatorRules, findRules, valueRules, expressionRules, numberRules,
+	aggregateRules,
+	stageRules, placeRules, mixedRules)

@@ -51,10 +51,10 @@ func makeTable(t *testing.T) string {
 		title, operators string
 		rules            []rule
 	}{
-		{"Updates", "update", slices.Concat(updateRules, laterUpdateRules)},
+		{"Updates", "update", slices.Concat(updateRules, updateOperatorRules)},
 		{
 			title: "Queries, projections and expressions", operators: "aggregation",
-			rules: slices.Concat(findRules, valueRules, laterRules, numberRules),
+			rules: slices.Concat(findRules, valueRules, expressionRules, numberRules),
 		},
 		{"Pipelines", "aggregation", slices.Concat(aggregateRules, stageRules)},
 		{"Places, texts and positional projections", "query", placeRules},

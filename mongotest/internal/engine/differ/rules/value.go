@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -15,15 +14,18 @@ import (
 // valueRules are of expressions and what they compute with.
 var valueRules = []rule{
 	{
+		// {$expr: 0.5}: the server computes the truth of 0. It fails for NaN, and for numbers that no int can hold.
 		"a fraction is true in $expr if its whole part isn't 0, and NaN and what is too large are errors",
 		"Every number but 0 is true (Boolean Expression Operators).",
 		func(x difference) bool {
 			return x.Uses("$expr") && (strings.HasPrefix(x.server.Text, "Attempt to convert NaN value to integer") ||
-				x.HasValue(isFraction) && x.chosen() || x.sameFor(wholeTruth) ||
-				x.kind == outcome.OnlyServer && x.failsFor(intTruth))
+				x.HasValue(isFraction) && x.differsInChoice() || x.sameFor(truncateExpr) ||
+				x.kind == outcome.OnlyServer && x.failsFor(convertExpr))
 		},
 	},
 	{
+		// A pipeline [{$match: {$expr: "$a"}}] in $lookup: the server joins nothing. So the joined arrays aren't
+		// compared.
 		"$expr inside $lookup is false unless it is an operator",
 		"A value is true unless it is false, 0, null or missing (Boolean Expression Operators).",
 		func(x difference) bool {
@@ -36,26 +38,31 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$min: {a: NaN}} on {a: 5}: MongoDB stores NaN. The fields of one of the operators are left out, or of both.
 		"$min and $max don't take NaN for the least of all numbers",
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return x.IsUpdate() && x.HasValue(isNaN) &&
-				(x.within(sortFields, "$min", "$max") || x.within(sortFields, "$min") || x.within(sortFields, "$max"))
+				(x.sameOutside(sortFields, "$min", "$max") || x.sameOutside(sortFields, "$min") ||
+					x.sameOutside(sortFields, "$max"))
 		},
 	},
 	{
+		// 2^53 + 1 isn't a double.
 		"$sum adds a large long as a double",
 		"MongoDB's manual doesn't say how exactly numbers are added; it keeps what each addition rounds off.",
-		func(x difference) bool { return x.HasValue(isLarge) && x.within(sortFields, "$sum") },
+		func(x difference) bool { return x.HasValue(isLarge) && x.sameOutside(sortFields, "$sum") },
 	},
 	{
+		// {$toDate: Long(2^53 + 1)}.
 		"$toDate goes through a double",
 		"A date is a 64-bit number of milliseconds (BSON Types, \"Date\").",
 		func(x difference) bool {
-			return x.HasValue(isLarge) && x.within(sortFields, "$toDate", "$convert", "$avg")
+			return x.HasValue(isLarge) && x.sameOutside(sortFields, "$toDate", "$convert", "$avg")
 		},
 	},
 	{
+		// {$regexFindAll: {input: "é", regex: ""}}: é has one code point and two bytes. Empty matches aren't compared.
 		"$regexFindAll of empty matches counts bytes",
 		"MongoDB finds a match at each code point ($regexFindAll).",
 		func(x difference) bool {
@@ -63,6 +70,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$firstN: {n: 2, input: {$arrayElemAt: [[], 0]}}} of a group: MongoDB returns [null, null], the server [].
 		"$topN, $bottomN, $firstN and $lastN leave out what an operator gives nothing for",
 		"MongoDB gathers null for a missing value ($bottomN, $firstN, \"Null and Missing Values\").",
 		func(x difference) bool {
@@ -72,25 +80,32 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: {$geoWithin: {$centerSphere: [[0, 0], 1]}}} on {a: [500, 500]}. The server matches the document or not.
+		// It fails as the engine does if the condition matches each document, because a later clause or stage is
+		// computed then.
 		"$centerSphere, $geoIntersects and $geometry take a place that isn't on the sphere",
 		"A longitude is between -180 and 180, a latitude between -90 and 90 ($centerSphere, $geoIntersects).",
 		func(x difference) bool {
 			return x.Uses("$centerSphere", "$geoIntersects", "$geometry") && x.HasValue(isFarOff) &&
-				(x.chosen() ||
+				(x.differsInChoice() ||
 					x.kind == outcome.OnlyServer &&
-						(x.failsFor(anywhere) || x.server.Code == 28 && x.run(x.MapCommand(anywhere)).Code == 28))
+						(x.failsFor(acceptAnyPlace) || x.server.Code == 28 &&
+							x.run(x.MapCommand(acceptAnyPlace)).Code == 28))
 		},
 	},
 	{
+		// {a: {$nin: [1.5]}} on {a: Decimal128("1.5")}: the server matches it.
 		"$nin tells a decimal from one that is equal to it, and so within arrays of arrays any number",
 		"MongoDB compares numbers by value (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return x.Uses("$nin", "$in", "$nor", "$not") &&
-				((x.equalDecimals() || x.HasValue(isNested)) && x.chosen() ||
-					x.equalDecimals() && x.sameFor(listsNoDecimals))
+				((x.hasEqualDecimals() || x.HasValue(isNested)) && x.differsInChoice() ||
+					x.hasEqualDecimals() && x.sameFor(dropListDecimals))
 		},
 	},
 	{
+		// The sort {"a.0": 1} on {a: [[1, 2]]}. As with an empty array, another order can be another choice of
+		// documents.
 		"a path with an index doesn't lead into an array within an array when it sorts",
 		"MongoDB sorts by the least or greatest element of the array (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
@@ -98,16 +113,19 @@ var valueRules = []rule{
 			byStage := false
 			tree.Walk(x.Get("pipeline"), func(key string, v any) { byStage = byStage || key == "$sort" && hasIndex(v) })
 			if byStage {
-				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) && x.chosen()
+				return x.HasValue(isNested) && (x.kind == outcome.Replies || x.kind == outcome.States) &&
+					x.differsInChoice()
 			}
 			indexed := slices.ContainsFunc(keys, func(e bson.E) bool { return strings.ContainsAny(e.Key, "012") })
 			return indexed &&
-				(x.picksOneBy(tree.IsArray) && (x.chosen() || x.another()) ||
+				(x.picksOneBy(tree.IsArray) && (x.differsInChoice() || x.failsOnAnother()) ||
 					x.HasValue(isNested) && x.kind == outcome.Replies &&
-						(x.Verb() == "find" && x.Get("limit") != nil && x.chosen() || x.sameAfter(sortElements)))
+						(x.Verb() == "find" && x.Get("limit") != nil && x.differsInChoice() ||
+							x.sameAfter(sortElements)))
 		},
 	},
 	{
+		// {$shift: {output: "$z", by: 1}}: MongoDB's field is missing.
 		"$shift of a missing field is null",
 		"MongoDB returns what the expression does for that document ($shift).",
 		func(x difference) bool {
@@ -115,6 +133,8 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {$setUnion: [[2, 1], [3]]}. An operator that picks elements of a set picks others, so what depends on it
+		// isn't compared.
 		"sets come in another order",
 		"MongoDB's manual doesn't say in which order the elements are; unions and intersections come sorted from it.",
 		func(x difference) bool {
@@ -122,22 +142,25 @@ var valueRules = []rule{
 				(x.sameAfter(sortElements) || x.sameAfter(func(v any) any { return dropPadding(sortElements(v)) }) ||
 					x.Uses("$slice", "$first", "$last", "$firstN", "$lastN", "$arrayElemAt", "$zip",
 						"$filter", "$reduce") &&
-						x.within(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
+						x.sameOutside(sortFields, "$setUnion", "$setIntersection", "$setDifference"))
 		},
 	},
 	{
+		// {$setIntersection: [[1], [1.0]]}: 1 or 1.0.
 		"an intersection gives another of several equal numbers",
 		"MongoDB's manual doesn't say which of them it gives; it is that of the smaller set.",
-		func(x difference) bool { return x.within(sortFields, "$setIntersection") },
+		func(x difference) bool { return x.sameOutside(sortFields, "$setIntersection") },
 	},
 	{
+		// {$map: {input: [], in: {$divide: [1, 0]}}}: the server fails.
 		"a constant in $filter, $map or $reduce is computed though there is no element",
 		"MongoDB's manual doesn't say when an expression without fields is computed.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.Uses("$filter", "$map", "$reduce") && x.constant()
+			return x.kind == outcome.OnlyServer && x.Uses("$filter", "$map", "$reduce") && x.failsOnConstant()
 		},
 	},
 	{
+		// {a: {$in: []}, $expr: {$divide: [1, 0]}}: the engine fails, and only because of $expr.
 		"what stands beside a condition that can't hold isn't computed",
 		"MongoDB's manual doesn't say in which order conditions are computed.",
 		func(x difference) bool {
@@ -145,18 +168,20 @@ var valueRules = []rule{
 			tree.Walk(x.Command, func(key string, v any) {
 				never = never || key == "$in" && tree.IsEmptyArray(v) || key == "$alwaysFalse"
 			})
-			return never && x.engine.FailsComputing() && x.because("$expr")
+			return never && x.engine.FailsComputing() && x.failsBecauseOf("$expr")
 		},
 	},
 	{
+		// {a: {$geoWithin: …}} on {a: [[1, 1], "x"]}: the server doesn't match it.
 		"a place in an array isn't found beside what is no place, nor in GeoJSON",
 		"MongoDB looks at each element of an array ($geoWithin).",
 		func(x difference) bool {
 			return x.Uses("$geoWithin", "$within", "$geoIntersects") &&
-				(cases.Case{Docs: x.Docs, Other: x.Other}).HasValue(isMixed) && x.chosen()
+				(cases.Case{Docs: x.Docs, Other: x.Other}).HasValue(isMixed) && x.differsInChoice()
 		},
 	},
 	{
+		// PostgreSQL estimates the number of rows.
 		"count without a condition is an estimate",
 		"MongoDB counts the documents (count).",
 		func(x difference) bool {
@@ -165,6 +190,7 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// {a: [1], b: [2]} under {a: 1, b: 1}. Code 171 is CannotIndexParallelArrays.
 		"an insert into a compound index may have two arrays",
 		"At most one indexed field may be an array (Multikey Indexes).",
 		func(x difference) bool {
@@ -172,128 +198,14 @@ var valueRules = []rule{
 		},
 	},
 	{
+		// The server loads more of the case's documents. The reason must be one of the rules on unique indexes: a
+		// compound index, an index below an array, or numbers that are equal.
 		"a unique index lets in what it should refuse",
 		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of unique indexes above).",
 		func(x difference) bool {
-			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.equalDecimals() ||
+			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.hasEqualDecimals() ||
 				slices.ContainsFunc(x.Docs, func(doc bson.D) bool { return tree.IsArray(tree.Lookup(doc, "a")) })
 			return strings.HasPrefix(x.Collection, "u_") && lax && x.engine.Loaded < x.server.Loaded
 		},
 	},
-}
-
-// listsNoDecimals takes the decimals from the lists of $in and $nin.
-func listsNoDecimals(v any) any {
-	doc, _ := v.(bson.D)
-	for i, e := range doc {
-		if list, ok := e.Value.(bson.A); ok && (e.Key == "$in" || e.Key == "$nin") {
-			doc = slices.Clone(doc)
-			doc[i].Value = slices.DeleteFunc(slices.Clone(list), isDecimal)
-		}
-	}
-	if doc == nil {
-		return v
-	}
-	return doc
-}
-
-// datesOfTimestamps makes $convert take dates for timestamps.
-func datesOfTimestamps(v any) any {
-	doc, _ := v.(bson.D)
-	in := tree.Lookup(doc, "input")
-	if !tree.HasField(doc, "to") || in == nil {
-		return v
-	}
-	date := tree.D("$add", bson.A{bson.DateTime(0), tree.D("$multiply", bson.A{tree.D("$tsSecond", in), int32(1000)})})
-	return append(without(doc, "input"), bson.E{
-		Key:   "input",
-		Value: tree.D("$cond", bson.A{tree.D("$eq", bson.A{tree.D("$type", in), "timestamp"}), date, in}),
-	})
-}
-
-// wholeTruth makes $expr of a number depend on its whole part.
-func wholeTruth(v any) any { return exprThrough(v, "$trunc") }
-
-// intTruth makes $expr of a number depend on the int that it becomes.
-func intTruth(v any) any { return exprThrough(v, "$toInt") }
-
-func exprThrough(v any, operator string) any {
-	doc, _ := v.(bson.D)
-	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
-	if i < 0 {
-		return v
-	}
-	doc = slices.Clone(doc)
-	e := doc[i].Value
-	doc[i].Value = tree.D("$cond", bson.A{tree.D("$isNumber", e), tree.D(operator, e), e})
-	return doc
-}
-
-// isFraction reports whether a value is a number between -1 and 1 other than 0.
-func isFraction(v any) bool {
-	if f, ok := v.(float64); ok {
-		return f != 0 && math.Abs(f) < 1
-	}
-	n, ok := v.(bson.Decimal128)
-	if !ok {
-		return false
-	}
-	digits, exp, err := n.BigInt()
-	return err == nil && digits.Sign() != 0 && exp < 0 && len(digits.String()) <= -exp
-}
-
-// isNested reports whether a value is an array with an array in it.
-func isNested(v any) bool {
-	list, _ := v.(bson.A)
-	return slices.ContainsFunc(list, func(v any) bool { _, isArray := v.(bson.A); return isArray })
-}
-
-// isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside
-// something else.
-func isMixed(v any) bool {
-	list, _ := v.(bson.A)
-	pair := func(v any) bool {
-		list, _ := v.(bson.A)
-		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
-	}
-	return slices.ContainsFunc(list, func(v any) bool { return tree.Lookup(v, "coordinates") != nil }) ||
-		slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
-}
-
-func isNaN(v any) bool {
-	f, isFloat := v.(float64)
-	n, isDecimal := v.(bson.Decimal128)
-	return isFloat && math.IsNaN(f) || isDecimal && n.IsNaN()
-}
-
-func dropEmptyMatches(v any) any {
-	list, ok := v.(bson.A)
-	if !ok {
-		return v
-	}
-	return slices.DeleteFunc(list, func(v any) bool { return tree.Lookup(v, "match") == "" })
-}
-
-// isFarOff reports whether a value is a pair of numbers that are no place on the sphere.
-func isFarOff(v any) bool {
-	list, ok := v.(bson.A)
-	if !ok || len(list) < 2 {
-		return false
-	}
-	far := false
-	for i, limit := range []float64{180, 90} {
-		switch n := list[i].(type) {
-		case int32:
-			far = far || math.Abs(float64(n)) > limit
-		case int64:
-			far = far || math.Abs(float64(n)) > limit
-		case float64:
-			far = far || math.Abs(n) > limit
-		case bson.Decimal128:
-			far = true
-		default:
-			return false
-		}
-	}
-	return far
 }

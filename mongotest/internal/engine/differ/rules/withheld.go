@@ -19,28 +19,29 @@ func ReasonToWithhold(c cases.Case) string {
 	if prunesEarly(c.Get("pipeline")) {
 		return "server ends: $redact that prunes every document, before another stage"
 	}
-	if upperOfType(c) {
+	if changesCaseOfType(c) {
 		return "server ends: a letter-case operator on the result of $type, or on $toString of a boolean"
 	}
-	if elementBesidePath(c.Get("projection")) || elementBesidePath(c.Get("fields")) {
+	if hasElementBesidePath(c.Get("projection")) || hasElementBesidePath(c.Get("fields")) {
 		return "server ends: a projection by $elemMatch beside a dotted path"
 	}
-	if emptyPairs(c.Command) {
+	if hasEmptyPairs(c.Command) {
 		return "server ends: $arrayToObject of an empty constant"
 	}
-	if constantMerge(c.Get("projection")) || constantMerge(c.Get("fields")) {
+	if hasConstantMerge(c.Get("projection")) || hasConstantMerge(c.Get("fields")) {
 		return "server ends: a projection with $mergeObjects or $unsetField of a constant"
 	}
-	if constantInDotted(c.Get("projection")) || constantInDotted(c.Get("fields")) {
+	if hasConstantInDotted(c.Get("projection")) || hasConstantInDotted(c.Get("fields")) {
 		return "server ends: a dotted path of a projection with a constant expression"
 	}
-	if percentileThenFill(c.Get("pipeline")) {
+	if hasPercentileThenFill(c.Get("pipeline")) {
 		return "server ends: $fill of what $percentile or $median of a group gave"
 	}
 	return ""
 }
 
-func percentileThenFill(pipeline any) bool {
+// hasPercentileThenFill reports whether a $fill comes after a $group with $percentile or $median.
+func hasPercentileThenFill(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found, group := false, false
 	for _, s := range stages {
@@ -51,6 +52,7 @@ func percentileThenFill(pipeline any) bool {
 	return found
 }
 
+// prunesEarly reports whether a $redact that isn't the last stage can prune.
 func prunesEarly(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found := false
@@ -61,7 +63,8 @@ func prunesEarly(pipeline any) bool {
 	return found
 }
 
-func upperOfType(c cases.Case) bool {
+// changesCaseOfType reports whether a letter-case operator has $type, or $toString of a boolean, as an operand.
+func changesCaseOfType(c cases.Case) bool {
 	found := false
 	bools := c.HasValue(func(v any) bool { _, isBool := v.(bool); return isBool })
 	tree.Walk(c.Command, func(key string, v any) {
@@ -73,32 +76,27 @@ func upperOfType(c cases.Case) bool {
 			}
 			for _, x := range list {
 				doc, _ := x.(bson.D)
-				_, isBool := operand(tree.Lookup(x, "$toString")).(bool)
-				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools && tree.HasField(doc, "$toString")
+				_, isBool := unwrapOperand(tree.Lookup(x, "$toString")).(bool)
+				found = found || len(doc) == 1 && doc[0].Key == "$type" || isBool || bools &&
+					tree.HasField(doc, "$toString")
 			}
 		}
 	})
 	return found
 }
 
-// operand is the operand of an operator that takes one, in an array or not.
-func operand(v any) any {
-	if list, ok := v.(bson.A); ok && len(list) == 1 {
-		return list[0]
-	}
-	return v
-}
-
-func elementBesidePath(projection any) bool {
+// hasElementBesidePath reports whether a projection has both $elemMatch and a dotted path.
+func hasElementBesidePath(projection any) bool {
 	fields, _ := projection.(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { return tree.Lookup(e.Value, "$elemMatch") != nil }) &&
 		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 }
 
-func constantMerge(projection any) bool {
+// hasConstantMerge reports whether $mergeObjects or $unsetField has a document without field paths as its operand.
+func hasConstantMerge(projection any) bool {
 	found := false
 	tree.Walk(projection, func(key string, v any) {
-		_, isDoc := operand(v).(bson.D)
+		_, isDoc := unwrapOperand(v).(bson.D)
 		input, isInput := tree.Lookup(v, "input").(bson.D)
 		found = found || key == "$mergeObjects" && isDoc && !mentions(v, "$") ||
 			key == "$unsetField" && isInput && !mentions(input, "$")
@@ -106,15 +104,17 @@ func constantMerge(projection any) bool {
 	return found
 }
 
-func emptyPairs(command bson.D) bool {
+// hasEmptyPairs reports whether $arrayToObject has {$literal: []} as its operand.
+func hasEmptyPairs(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
-		found = found || key == "$arrayToObject" && tree.IsEmptyArray(tree.Lookup(operand(v), "$literal"))
+		found = found || key == "$arrayToObject" && tree.IsEmptyArray(tree.Lookup(unwrapOperand(v), "$literal"))
 	})
 	return found
 }
 
-func constantInDotted(projection any) bool {
+// hasConstantInDotted reports whether a dotted path of a projection has a constant.
+func hasConstantInDotted(projection any) bool {
 	fields, _ := projection.(bson.D)
 	for _, e := range fields {
 		if strings.Contains(e.Key, ".") && hasConstant(e.Value) {
@@ -122,24 +122,4 @@ func constantInDotted(projection any) bool {
 		}
 	}
 	return false
-}
-
-// hasConstant reports whether a value is a document without any field of the input, or has one inside.
-func hasConstant(v any) bool {
-	found := false
-	tree.WalkValues(v, func(v any) {
-		_, ok := v.(bson.D)
-		found = found || ok && !mentions(v, "$")
-	})
-	return found
-}
-
-// mentions reports whether a string in v begins with the prefix.
-func mentions(v any, prefix string) bool {
-	found := false
-	tree.WalkValues(v, func(v any) {
-		s, ok := v.(string)
-		found = found || ok && strings.HasPrefix(s, prefix)
-	})
-	return found
 }

@@ -24,7 +24,7 @@ func TestChosen(t *testing.T) {
 		for n := range 20 {
 			key, err := chosen.KeyAt("d", r.Uint64())
 			if err == nil {
-				err = run(t.Context(), db, storeOf(chosen).Insert(on(key, numbered(n))))
+				err = run(t.Context(), db, storeOf(chosen).Insert(setDay(key, makeEvent(n))))
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -49,7 +49,7 @@ func TestCosts(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		list := make([]event, 3000)
 		for i := range list {
-			list[i] = numbered(i)
+			list[i] = makeEvent(i)
 			list[i].Day, _ = four.Key(fmt.Sprint("d", i%10), list[i].ID)
 		}
 		testkit.MustExec(t, db, events.InsertMany(list))
@@ -60,7 +60,9 @@ func TestCosts(t *testing.T) {
 			want   model.Cost
 			run    func() error
 		}{
-			{"insert", model.Cost{Commands: 1, Written: 1}, func() error { return inserted(four, 9000, 9001)(t.Context(), db) }},
+			{"insert", model.Cost{Commands: 1, Written: 1}, func() error {
+				return insertEvents(four, 9000, 9001)(t.Context(), db)
+			}},
 			{"point", model.Cost{Commands: 1, Returned: 1}, func() error {
 				_, err := eight.Point("d7", "e7").All(t.Context(), db)
 				return err

@@ -6,9 +6,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// Keys says how documents, counters and day buckets with an old _id are joined to the
-// tenant's.
-func (s *Sequence) Keys() []model.KeyedDocs {
+// ListKeyedDocs says that the documents, counters and day buckets carry the tenant in their _ids. The shell passes it
+// to model.Parts.WithKeys. model.MoveKeys gives older documents the tenant's _id. If the tenant already has a document
+// with this _id, Join joins both.
+func (s *Sequence) ListKeyedDocs() []model.KeyedDocs {
 	out := []model.KeyedDocs{{Collection: s.Name()}, {Collection: s.counters.Name(), Join: s.joinCounters}}
 	if s.days != "" {
 		out = append(out, model.KeyedDocs{Collection: s.days, Join: func(old, _ bson.Raw) (bson.D, bool) {
@@ -19,7 +20,7 @@ func (s *Sequence) Keys() []model.KeyedDocs {
 	return out
 }
 
-// joinCounters keeps the greater number.
+// joinCounters keeps the greater number, so that no number is given out twice. It refuses a damaged counter.
 func (s *Sequence) joinCounters(old, now bson.Raw) (bson.D, bool) {
 	for _, doc := range []bson.Raw{old, now} {
 		last := doc.Lookup("last")

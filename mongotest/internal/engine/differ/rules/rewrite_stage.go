@@ -6,16 +6,12 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// The functions of this file change a command, or a part of one, so that the engine does with it what the server does
-// with the command as it was. See sameFor and failsFor.
-
-// before is an aggregation without the first stage of one of the names and what follows it.
-func (x difference) before(names ...string) cases.Case {
+// cutBefore returns the aggregation up to the first stage of one of the names.
+func (x difference) cutBefore(names ...string) cases.Case {
 	return x.MapCommand(func(v any) any {
 		stages, _ := v.(bson.A)
 		for i, stage := range stages {
@@ -27,8 +23,8 @@ func (x difference) before(names ...string) cases.Case {
 	})
 }
 
-// lastMatch takes the first $match from a pipeline that has another one later.
-func lastMatch(v any) any {
+// dropFirstMatch removes the first $match of a pipeline that has another $match later, with a stage between them.
+func dropFirstMatch(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
 		return v
@@ -47,7 +43,7 @@ func lastMatch(v any) any {
 	return slices.Delete(slices.Clone(stages), first, first+1)
 }
 
-// unsetUnused makes each $unset remove the fields that the stage after it doesn't use.
+// unsetUnused makes each $unset remove only the fields that the next stage doesn't use.
 func unsetUnused(v any) any {
 	stages, _ := v.(bson.A)
 	for i := 0; i+1 < len(stages); i++ {
@@ -73,7 +69,7 @@ func unsetUnused(v any) any {
 	return stages
 }
 
-// unsetWhole has $unset remove the whole fields that its paths begin with.
+// unsetWhole makes $unset remove the whole top-level fields of its paths.
 func unsetWhole(v any) any {
 	stage, _ := v.(bson.D)
 	if len(stage) != 1 || stage[0].Key != "$unset" {
@@ -97,23 +93,16 @@ func unsetWhole(v any) any {
 	return tree.D("$unset", fields)
 }
 
-// setsBelow reports whether a stage sets a field below a path.
-func setsBelow(stage any, path string) bool {
-	found := false
-	tree.Walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
-	return found
-}
-
-// descends makes $redact descend into every document.
-func descends(v any) any {
+// descendAlways makes $redact descend into every document.
+func descendAlways(v any) any {
 	if v == "$$KEEP" || v == "$$PRUNE" {
 		return "$$DESCEND"
 	}
 	return v
 }
 
-// fillSorts puts a $sort before each $fill with values alone.
-func fillSorts(v any) any {
+// sortBeforeFill puts a $sort before each $fill that has only values, and no method.
+func sortBeforeFill(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
 		return v
@@ -129,7 +118,7 @@ func fillSorts(v any) any {
 	return out
 }
 
-// fillEach computes the values of $fill for each document.
+// fillEach replaces a $fill by an $addFields that computes its values for each document.
 func fillEach(v any) any {
 	output, ok := tree.Lookup(tree.Lookup(v, "$fill"), "output").(bson.D)
 	if !ok {
@@ -147,31 +136,9 @@ func fillEach(v any) any {
 	return tree.D("$addFields", values)
 }
 
-// hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without
-// partitions.
-func hasBeyond(c cases.Case) bool {
-	found := false
-	tree.Walk(c.Command, func(key string, v any) {
-		bounds, _ := tree.Lookup(tree.Lookup(v, "range"), "bounds").(bson.A)
-		field, _ := tree.Lookup(v, "field").(string)
-		if key != "$densify" || len(bounds) != 2 || tree.Lookup(v, "partitionByFields") != nil {
-			return
-		}
-		_, dates := bounds[1].(bson.DateTime)
-		beyond := func(v any) bool {
-			_, isDate := v.(bson.DateTime)
-			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
-		}
-		found = found ||
-			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool {
-				return reaches(doc, field, beyond)
-			})
-	})
-	return found
-}
-
-// madeWithout takes from the documents that $densify makes what the path of a partition leads through, if it is empty.
-func madeWithout(v any) any {
+// dropMadeParents removes empty documents from the documents that $densify makes. They are at the first field of the
+// path of a partition. Made documents have no _id.
+func dropMadeParents(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {
 		fields, _ := tree.Lookup(tree.Lookup(stage, "$densify"), "partitionByFields").(bson.A)
@@ -190,37 +157,34 @@ func madeWithout(v any) any {
 	return v
 }
 
-// unpartitioned takes the partitions from a $densify.
-func unpartitioned(v any) any {
+// dropPartitions removes the partitions from a $densify.
+func dropPartitions(v any) any {
 	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "field") &&
 		tree.IsArray(tree.Lookup(tree.Lookup(doc, "range"), "bounds")) {
-		return without(doc, "partitionByFields")
+		return dropField(doc, "partitionByFields")
 	}
 	return v
 }
 
-// withoutOnNull takes from a $convert what it gives for null.
-func withoutOnNull(v any) any {
-	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
-		return tree.D("$convert", without(convert, "onNull"))
+// joinAll makes $lookup join every document.
+func joinAll(v any) any {
+	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
+		return dropField(dropField(doc, "localField"), "foreignField")
 	}
 	return v
 }
 
-// letLiteral makes of $let of a constant the constant as it is written.
-func letLiteral(v any) any {
-	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
-	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
-		return tree.D("$literal", in)
-	}
-	return v
-}
-
-// zones ends what $dateToString gives in any time zone with Z.
-func zones(v any) any {
-	args := tree.Lookup(v, "$dateToString")
-	if tree.Lookup(args, "timezone") != nil && tree.Lookup(args, "format") == nil {
-		return tree.D("$concat", bson.A{v, "Z"})
+// countAnyway replaces $count by stages that return a document with 0 if there is nothing to count.
+func countAnyway(v any) any {
+	stages, _ := v.(bson.A)
+	for i, stage := range stages {
+		if name, ok := tree.Lookup(stage, "$count").(string); ok {
+			return slices.Concat(stages[:i],
+				bson.A{
+					tree.D("$facet", tree.D("z", bson.A{})),
+					tree.D("$project", tree.D(name, tree.D("$size", "$z"))),
+				}, stages[i+1:])
+		}
 	}
 	return v
 }

@@ -66,7 +66,8 @@ func TestSequenceDays(t *testing.T) {
 				f      *model.Find[keys.DayBucket]
 				want   []string
 			}{
-				{"all", local.Days.Range(owner, "2011-12-01", "2012-01-31"), []string{"2011-12-29", "2011-12-31", "2012-01-01"}},
+				{"all", local.Days.Range(owner, "2011-12-01", "2012-01-31"),
+					[]string{"2011-12-29", "2011-12-31", "2012-01-01"}},
 				{"one", local.Days.Of(owner, "2011-12-31"), []string{"2011-12-31"}},
 				{"the day before", local.Days.Before(owner, "2011-12-31").Limited(1), []string{"2011-12-29"}},
 				{"the day after", local.Days.After(owner, "2011-12-29").Limited(1), []string{"2011-12-31"}},
@@ -115,8 +116,8 @@ func TestSequenceDays(t *testing.T) {
 		testkit.WantValueError(t, "days", err)
 	}
 	for _, bad := range []string{
-		"", "2026-11-2", "2026-11-021", "2026-13-01", "2026-00-01", "2026-02-29", "2026-11-31", "+026-11-21", "2026/11/21",
-		"2026-11-21 ", "２０２６-11-21", "-001-01-01",
+		"", "2026-11-2", "2026-11-021", "2026-13-01", "2026-00-01", "2026-02-29", "2026-11-31", "+026-11-21",
+		"2026/11/21", "2026-11-21 ", "２０２６-11-21", "-001-01-01",
 	} {
 		testkit.WantValueError(t, bad, local.Days.Of("a", bad).Err)
 	}
