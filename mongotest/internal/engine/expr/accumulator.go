@@ -43,8 +43,8 @@ func (g Group) Add(c *Context) error {
 	return g.state.add(v)
 }
 
-// Held returns how many bytes the group holds of a list, 0 for a group that holds one value.
-func (g Group) Held() int {
+// HeldBytes returns how many bytes the group holds of a list, 0 for a group that holds one value.
+func (g Group) HeldBytes() int {
 	if h, ok := g.state.(holder); ok {
 		return h.heldBytes()
 	}

@@ -28,7 +28,7 @@ func inArray(by *collation.Collator, args []any) (any, error) {
 }
 
 func parseIndexOfArray(name string, arg any, s Scope) (Expr, error) {
-	return callIfGiven(2, 4, s.under(indexOfArray))(name, arg, s)
+	return callIfGiven(2, 4, s.bindCollation(indexOfArray))(name, arg, s)
 }
 
 func indexOfArray(by *collation.Collator, args []any) (any, error) {

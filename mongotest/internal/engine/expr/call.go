@@ -40,7 +40,7 @@ func callIn(least, most int, f func(c *Context, args []any) (any, error)) parser
 // callUnder is call for a function that compares under a collation.
 func callUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		return call(least, most, s.under(f))(name, arg, s)
+		return call(least, most, s.bindCollation(f))(name, arg, s)
 	}
 }
 
@@ -75,7 +75,7 @@ func callToNull(least, most int, f values) parser {
 // callToNullUnder is callToNull for a function that compares under a collation.
 func callToNullUnder(least, most int, f func(by *collation.Collator, args []any) (any, error)) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		return callToNull(least, most, s.under(f))(name, arg, s)
+		return callToNull(least, most, s.bindCollation(f))(name, arg, s)
 	}
 }
 

@@ -19,7 +19,7 @@ type Context struct {
 	Root any // the document that field paths start from
 	*command
 	vars  *binding
-	score *float64 // see Scored
+	score *float64 // see WithScore
 }
 
 // command is what all contexts of a command share.
@@ -45,20 +45,20 @@ func NewContext(root any, now time.Time, w *interrupt.Watch, vars map[string]any
 	both.Context = Context{Root: root, command: &both.command}
 	c := &both.Context
 	for name, v := range vars {
-		c = c.With(name, v)
+		c = c.WithVariable(name, v)
 	}
 	return c
 }
 
 // With returns a context in which the variable has the value.
-func (c *Context) With(name string, v any) *Context {
+func (c *Context) WithVariable(name string, v any) *Context {
 	next := *c
 	next.vars = &binding{name: name, v: v, next: c.vars}
 	return &next
 }
 
 // Watched returns a context in which the watch ends the loops of expressions.
-func (c *Context) Watched(w *interrupt.Watch) *Context {
+func (c *Context) WithWatch(w *interrupt.Watch) *Context {
 	next := *c
 	next.command = &command{Now: c.Now, Watch: w}
 	return &next
@@ -73,14 +73,14 @@ func (c *Context) Step() error {
 }
 
 // On returns a context with the same variables for another document.
-func (c *Context) On(root any) *Context {
+func (c *Context) ForDocument(root any) *Context {
 	next := *c
 	next.Root = root
 	return &next
 }
 
 // Scored returns a context in which a document's score in the text search is what the pointer leads to.
-func (c *Context) Scored(score *float64) *Context {
+func (c *Context) WithScore(score *float64) *Context {
 	next := *c
 	next.score = score
 	return &next

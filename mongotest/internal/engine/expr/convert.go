@@ -39,7 +39,7 @@ func convertTo(t bson.Type) parser {
 }
 
 func parseConvert(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofConvert, "input!", "to!", "onError", "onNull")
+	parts, err := parseParts(name, arg, s, convertErrors, "input!", "to!", "onError", "onNull")
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ var dateMaking = table{
 }
 
 func parseDateToString(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofDateToString, "date!", "format", "timezone", "onNull")
+	parts, err := parseParts(name, arg, s, dateToStringErrors, "date!", "format", "timezone", "onNull")
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func parseDateFromParts(name string, arg any, s Scope) (Expr, error) {
 		return nil, mongoerr.New(mongoerr.NotImplemented,
 			"$dateFromParts with isoWeekYear isn't implemented by the embedded engine")
 	}
-	parts, err := parseParts(name, arg, s, ofDateFromParts, "year!", "month", "day", "hour", "minute", "second",
+	parts, err := parseParts(name, arg, s, dateFromPartsErrors, "year!", "month", "day", "hour", "minute", "second",
 		"millisecond", "timezone")
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func evalUnit(name string, c *Context, e Expr) (string, error) {
 
 func parseDateAdd(sign int64) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := parseParts(name, arg, s, ofDateAdd, "startDate!", "unit!", "amount!", "timezone")
+		parts, err := parseParts(name, arg, s, dateAddErrors, "startDate!", "unit!", "amount!", "timezone")
 		if err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func evalWeekStart(name string, c *Context, e Expr) (int64, bool, error) {
 }
 
 func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofDateDiff, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
+	parts, err := parseParts(name, arg, s, dateDiffErrors, "startDate!", "endDate!", "unit!", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func parseDateDiff(name string, arg any, s Scope) (Expr, error) {
 }
 
 func parseDateTrunc(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofDateTrunc, "date!", "unit!", "binSize", "timezone", "startOfWeek")
+	parts, err := parseParts(name, arg, s, dateTruncErrors, "date!", "unit!", "binSize", "timezone", "startOfWeek")
 	if err != nil {
 		return nil, err
 	}

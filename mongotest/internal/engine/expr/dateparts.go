@@ -35,7 +35,7 @@ func parseDatePart(f func(t time.Time) any) parser {
 		parts := map[string]Expr{}
 		var err error
 		if d, ok := arg.(bson.D); ok && (len(d) == 0 || !strings.HasPrefix(d[0].Key, "$")) {
-			parts, err = parseParts(name, arg, s, ofDatePart, "date!", "timezone")
+			parts, err = parseParts(name, arg, s, datePartErrors, "date!", "timezone")
 		} else {
 			var items []Expr
 			if items, err = parseArguments(name, arg, s, 1, 1); err == nil {

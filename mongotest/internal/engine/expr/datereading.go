@@ -13,17 +13,17 @@ var dateReading = table{
 }
 
 var (
-	ofDateFromString = refusals{
+	dateFromStringErrors = partErrors{
 		object:  "%[1]s only supports an object as an argument, found: %[2]s",
 		unknown: unrecognized, missing: missingPart, notObject: 40540, notKnown: 40541,
 
 		absent: map[string]int32{"dateString": 40542},
 	}
-	ofDateToParts = refusals{onlyObject, unrecognized, missingPart, 40524, 40520, map[string]int32{"date": 40522}}
+	dateToPartsErrors = partErrors{onlyObject, unrecognized, missingPart, 40524, 40520, map[string]int32{"date": 40522}}
 )
 
 func parseDateFromString(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofDateFromString, "dateString!", "format", "timezone", "onError", "onNull")
+	parts, err := parseParts(name, arg, s, dateFromStringErrors, "dateString!", "format", "timezone", "onError", "onNull")
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func evalFormat(c *Context, e Expr) (any, error) {
 }
 
 func parseDateToParts(name string, arg any, s Scope) (Expr, error) {
-	parts, err := parseParts(name, arg, s, ofDateToParts, "date!", "timezone", "iso8601")
+	parts, err := parseParts(name, arg, s, dateToPartsErrors, "date!", "timezone", "iso8601")
 	if err != nil {
 		return nil, err
 	}

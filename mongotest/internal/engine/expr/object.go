@@ -202,7 +202,7 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	if name == "$unsetField" {
 		names = names[:2]
 	}
-	parts, err := parseParts(name, arg, s, ofSetField, names...)
+	parts, err := parseParts(name, arg, s, setFieldErrors, names...)
 	if err != nil {
 		return nil, err
 	}

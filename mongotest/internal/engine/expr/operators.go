@@ -8,7 +8,7 @@ import (
 // operators are the operators of all families. The parsers can't refer to this table, because it refers to them. They
 // find other operators by their [Scope].
 var operators = joinTables(
-	literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, fewest, quantileExpressions,
+	literals, arithmetic, powers, trigonometry, bitwise, binaries, rounding, totals, arrayRanking, quantileExpressions,
 	comparison, logic, variables, arrays, arraySearch, arrayMaking, objects, sets, texts, substrings, searching, regexes,
 	conversions, dateParts, dateMath, dateMaking, dateReading, metadata,
 )

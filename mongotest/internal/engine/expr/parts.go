@@ -11,9 +11,9 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the
+// partErrors are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the
 // part, or what was found where an object must be.
-type refusals struct {
+type partErrors struct {
 	object, unknown, missing string
 	notObject, notKnown      int32
 	absent                   map[string]int32 // by part
@@ -30,36 +30,36 @@ const (
 )
 
 var (
-	ofConvert = refusals{namedParts, unknownPart, missingPart, mongoerr.FailedToParse, mongoerr.FailedToParse,
+	convertErrors = partErrors{namedParts, unknownPart, missingPart, mongoerr.FailedToParse, mongoerr.FailedToParse,
 		map[string]int32{"input": mongoerr.FailedToParse, "to": mongoerr.FailedToParse}}
-	ofDateToString  = refusals{onlyObject, unrecognized, missingPart, 18629, 18534, map[string]int32{"date": 18628}}
-	ofDateFromParts = refusals{
+	dateToStringErrors  = partErrors{onlyObject, unrecognized, missingPart, 18629, 18534, map[string]int32{"date": 18628}}
+	dateFromPartsErrors = partErrors{
 		object: onlyObject, unknown: unrecognized,
 		missing:   "%[1]s requires either 'year' or 'isoWeekYear' to be present",
 		notObject: 40519, notKnown: 40518,
 		absent: map[string]int32{"year": 40516},
 	}
-	ofDateAdd = refusals{"%[1]s expects an object as its argument.found: %[2]s", unrecognized,
+	dateAddErrors = partErrors{"%[1]s expects an object as its argument.found: %[2]s", unrecognized,
 		"%[1]s requires startDate, unit, and amount to be present", 5166400, 5166401,
 		map[string]int32{"startDate": 5166402, "unit": 5166402, "amount": 5166402}}
-	ofDateDiff = refusals{onlyObject, unrecognized, missingPart, 5166301, 5166302,
+	dateDiffErrors = partErrors{onlyObject, unrecognized, missingPart, 5166301, 5166302,
 		map[string]int32{"startDate": 5166303, "endDate": 5166304, "unit": 5166305}}
-	ofDateTrunc = refusals{
+	dateTruncErrors = partErrors{
 		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 5439007, notKnown: 5439008,
 		absent: map[string]int32{"date": 5439009, "unit": 5439010},
 	}
-	ofDatePart = refusals{
+	datePartErrors = partErrors{
 		object: onlyObject, unknown: `unrecognized option to %[1]s: "%[2]s"`, missing: "missing 'date' argument to %[1]s",
 		notObject: 40539, notKnown: 40535,
 		absent: map[string]int32{"date": 40539},
 	}
-	ofSetField = refusals{onlyObject, unknownPart, requiresPart, 4161100, 4161101,
+	setFieldErrors = partErrors{onlyObject, unknownPart, requiresPart, 4161100, 4161101,
 		map[string]int32{"field": 4161102, "input": 4161109, "value": 4161103}}
-	ofRegex = refusals{namedParts, "%[1]s found unknown argument: %[2]s", "%[1]s requires '%[2]s' parameter", 51103, 31024,
+	regexErrors = partErrors{namedParts, "%[1]s found unknown argument: %[2]s", "%[1]s requires '%[2]s' parameter", 51103, 31024,
 		map[string]int32{"input": 31022, "regex": 31023}}
-	ofReplace = refusals{objectFound, unknownPart, requiresPart, 51751, 51750,
+	replaceErrors = partErrors{objectFound, unknownPart, requiresPart, 51751, 51750,
 		map[string]int32{"input": 51749, "find": 51748, "replacement": 51747}}
-	ofTrim = refusals{
+	trimErrors = partErrors{
 		object:  "%[1]s only supports an object as an argument, found %[2]s",
 		unknown: unknownPart, missing: "%[1]s requires an '%[2]s' field", notObject: 50696, notKnown: 50694,
 
@@ -67,14 +67,14 @@ var (
 	}
 )
 
-func (r refusals) refuse(code int32, format, name, part string) error {
+func (r partErrors) refuse(code int32, format, name, part string) error {
 	text := fmt.Sprintf(format+"%.0[1]s%.0[2]s", name, part)
 	return mongoerr.New(code, "%s", text)
 }
 
 // parseParts parses an operator whose argument is an object with named parts. Names that end in "!" must be there. The
 // result has nil for a part that isn't there.
-func parseParts(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
+func parseParts(name string, arg any, s Scope, r partErrors, names ...string) (map[string]Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, r.refuse(r.notObject, r.object, name, bsonval.TypeName(arg))

@@ -46,7 +46,7 @@ func parsePath(s string, scope Scope) (Expr, error) {
 		}), nil
 	case name == "REMOVE":
 		return function(func(*Context) (any, error) { return bsonval.Missing, nil }), nil
-	case scope.has(name):
+	case scope.hasVariable(name):
 		return variable{name: name, path: path}, nil
 	case name == "":
 		return nil, mongoerr.New(mongoerr.FailedToParse, "empty variable names are not allowed")

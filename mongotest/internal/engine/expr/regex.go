@@ -19,7 +19,7 @@ var regexes = table{
 
 func parseMatching(f func(re pcre.Regexp, s string) (any, error), ofNull any) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := parseParts(name, arg, s, ofRegex, "input!", "regex!", "options")
+		parts, err := parseParts(name, arg, s, regexErrors, "input!", "regex!", "options")
 		if err != nil {
 			return nil, err
 		}

@@ -19,7 +19,7 @@ type parser func(name string, arg any, s Scope) (Expr, error)
 type table map[string]parser
 
 // Under returns the scope with another collation.
-func (s Scope) Under(c *collation.Collator) Scope {
+func (s Scope) WithCollation(c *collation.Collator) Scope {
 	s.collation = c
 	return s
 }
@@ -28,19 +28,19 @@ func (s Scope) Under(c *collation.Collator) Scope {
 func (s Scope) Collation() *collation.Collator { return s.collation }
 
 // With returns a scope that has the variables too.
-func (s Scope) With(names ...string) Scope {
+func (s Scope) WithVariables(names ...string) Scope {
 	s.names = append(s.names[:len(s.names):len(s.names)], names...)
 	return s
 }
 
 // Scored returns the scope of documents that have a score in a text search. Their context must have it too.
-func (s Scope) Scored() Scope {
+func (s Scope) WithScore() Scope {
 	s.scored = true
 	return s
 }
 
 // Unscored returns the scope of documents that have no score.
-func (s Scope) Unscored() Scope {
+func (s Scope) WithoutScore() Scope {
 	s.scored = false
 	return s
 }
@@ -48,7 +48,7 @@ func (s Scope) Unscored() Scope {
 // IsScored reports whether the documents have a score.
 func (s Scope) IsScored() bool { return s.scored }
 
-func (s Scope) has(name string) bool {
+func (s Scope) hasVariable(name string) bool {
 	for _, n := range s.names {
 		if n == name {
 			return true
@@ -57,7 +57,7 @@ func (s Scope) has(name string) bool {
 	return false
 }
 
-// under gives a function the scope's collation.
-func (s Scope) under(f func(by *collation.Collator, args []any) (any, error)) values {
+// bindCollation gives a function the scope's collation.
+func (s Scope) bindCollation(f func(by *collation.Collator, args []any) (any, error)) values {
 	return func(args []any) (any, error) { return f(s.collation, args) }
 }

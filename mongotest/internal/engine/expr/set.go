@@ -46,7 +46,7 @@ func (s *set) add(v any) {
 	}
 }
 
-func (s *set) has(v any) bool { return s.keys[string(s.by.AppendKey(nil, v))] }
+func (s *set) contains(v any) bool { return s.keys[string(s.by.AppendKey(nil, v))] }
 
 func collectSet(by *collation.Collator, a bson.A) *set {
 	s := newSet(by)
@@ -107,7 +107,7 @@ func setIntersection(by *collation.Collator, args []any) (any, error) {
 func (s *set) intersect(other *set) *set {
 	both := newSet(s.by)
 	for _, x := range s.list {
-		if other.has(x) {
+		if other.contains(x) {
 			both.add(x)
 		}
 	}
@@ -136,7 +136,7 @@ func setDifference(by *collation.Collator, args []any) (any, error) {
 	}
 	without, out := collectSet(by, b), newSet(by)
 	for _, v := range a {
-		if !without.has(v) {
+		if !without.contains(v) {
 			out.add(v)
 		}
 	}
@@ -174,7 +174,7 @@ func parseSetEquals(name string, arg any, s Scope) (Expr, error) {
 
 // equals reports whether two sets have the same elements.
 func (s *set) equals(other *set) bool {
-	return len(s.list) == len(other.list) && !slices.ContainsFunc(other.list, func(v any) bool { return !s.has(v) })
+	return len(s.list) == len(other.list) && !slices.ContainsFunc(other.list, func(v any) bool { return !s.contains(v) })
 }
 
 func setIsSubset(by *collation.Collator, args []any) (any, error) {
@@ -190,7 +190,7 @@ func setIsSubset(by *collation.Collator, args []any) (any, error) {
 	}
 	all := collectSet(by, b)
 	for _, v := range a {
-		if !all.has(v) {
+		if !all.contains(v) {
 			return false, nil
 		}
 	}

@@ -162,7 +162,7 @@ func insertBetween(s, between string) string {
 
 func parseReplace(times int) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := parseParts(name, arg, s, ofReplace, "input!", "find!", "replacement!")
+		parts, err := parseParts(name, arg, s, replaceErrors, "input!", "find!", "replacement!")
 		if err != nil {
 			return nil, err
 		}

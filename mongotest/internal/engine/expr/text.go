@@ -132,7 +132,7 @@ const whitespace = "\x00 \t\n\v\f\r\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2
 
 func parseTrim(left, right bool) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
-		parts, err := parseParts(name, arg, s, ofTrim, "input!", "chars")
+		parts, err := parseParts(name, arg, s, trimErrors, "input!", "chars")
 		if err != nil {
 			return nil, err
 		}

@@ -54,7 +54,7 @@ func parseLet(_ string, arg any, s Scope) (Expr, error) {
 		}
 		names[i], bound[i] = f.Key, e
 	}
-	in, err := Parse(body, s.With(names...))
+	in, err := Parse(body, s.WithVariables(names...))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func parseLet(_ string, arg any, s Scope) (Expr, error) {
 			if err != nil {
 				return nil, err
 			}
-			inner = inner.With(names[i], v)
+			inner = inner.WithVariable(names[i], v)
 		}
 		return in.Eval(inner)
 	}), nil
@@ -102,7 +102,7 @@ func parseLoop(name string, arg any, s Scope, body, extra string, codes [4]int32
 	if len(vars) == 0 {
 		vars = []string{l.as}
 	}
-	inner := s.With(vars...)
+	inner := s.WithVariables(vars...)
 	for _, p := range []struct {
 		name   string
 		target *Expr
@@ -156,7 +156,7 @@ func parseMap(name string, arg any, s Scope) (Expr, error) {
 			if err := c.Step(); err != nil {
 				return nil, err
 			}
-			v, err := l.body.Eval(c.With(l.as, x))
+			v, err := l.body.Eval(c.WithVariable(l.as, x))
 			if err != nil {
 				return nil, err
 			}
@@ -202,7 +202,7 @@ func parseFilter(name string, arg any, s Scope) (Expr, error) {
 			if err := c.Step(); err != nil {
 				return nil, err
 			}
-			v, err := l.body.Eval(c.With(l.as, x))
+			v, err := l.body.Eval(c.WithVariable(l.as, x))
 			if err != nil {
 				return nil, err
 			}
@@ -232,7 +232,7 @@ func parseReduce(name string, arg any, s Scope) (Expr, error) {
 			if err = c.Step(); err != nil {
 				break
 			}
-			if v, err = l.body.Eval(c.With("this", a[i]).With("value", v)); err == nil {
+			if v, err = l.body.Eval(c.WithVariable("this", a[i]).WithVariable("value", v)); err == nil {
 				err = checkGrowth(v, i+1, i == len(a)-1)
 			}
 		}

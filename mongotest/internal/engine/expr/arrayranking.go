@@ -6,8 +6,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// fewest are the accumulators that keep n of a group, over the elements of an array.
-var fewest = table{"$firstN": parseNOfArray, "$lastN": parseNOfArray, "$minN": parseNOfArray, "$maxN": parseNOfArray}
+// arrayRanking are the accumulators that keep n of a group, over the elements of an array.
+var arrayRanking = table{"$firstN": parseNOfArray, "$lastN": parseNOfArray, "$minN": parseNOfArray, "$maxN": parseNOfArray}
 
 func parseNOfArray(name string, arg any, s Scope) (Expr, error) {
 	input, count, err := parseInputAndCount(name, arg, s)
