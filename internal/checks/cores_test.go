@@ -63,6 +63,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/grammar",
 	"mongotest/internal/engine/differ/outcome",
 	"mongotest/internal/engine/differ/tree",
+	"mongotest/internal/engine/expr",
 	"mongotest/internal/engine/failpoint",
 	"mongotest/internal/engine/forms",
 	"mongotest/internal/engine/fts",
