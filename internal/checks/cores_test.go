@@ -53,6 +53,7 @@ var finishedCores = []string{
 	"internal/testserver",
 	"internal/verify",
 	"model/keys/internal/stored",
+	"mongotest/internal/engine",
 	"mongotest/internal/engine/args",
 	"mongotest/internal/engine/changestream",
 	"mongotest/internal/engine/collation",

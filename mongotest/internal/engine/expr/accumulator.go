@@ -12,7 +12,7 @@ import (
 
 // Accumulator is a parsed accumulator of $group, such as {$sum: "$n"}. It is immutable.
 type Accumulator struct {
-	arg   Expr                // "$n": its value for a document is what the group takes in
+	arg   Expr                // "$n": the group takes in its value for each document
 	start func() accumulation // begins a group
 }
 
@@ -30,7 +30,7 @@ type accumulation interface {
 // holder is an accumulation that holds a list. $group counts its bytes.
 type holder interface{ heldBytes() int }
 
-// Group is an accumulator's work on one group of documents: those of one _id of $group, or of a window.
+// Group is an accumulator's work on one group of documents: the documents with one _id of $group, or of a window.
 type Group struct {
 	arg   Expr
 	state accumulation

@@ -43,7 +43,7 @@ var ranked = map[string]accumulatorParser{
 }
 
 // quantiles are $percentile and $median as accumulators (quantile.go). MongoDB approximates the percentiles of a large
-// group by a t-digest. Here they are those of the sorted numbers themselves, as MongoDB has them for small groups
+// group by a t-digest. Here they are read from the sorted numbers themselves, as in MongoDB for small groups
 // (https://www.mongodb.com/docs/manual/reference/operator/aggregation/percentile/).
 var quantiles = map[string]accumulatorParser{"$percentile": parseQuantileOfGroup, "$median": parseQuantileOfGroup}
 

@@ -68,7 +68,7 @@ func subtype(args []any) (any, error) {
 }
 
 // toUUID is {$toUUID: string}: binary data of the subtype 4. The manual calls it a short form of $convert, and so the
-// errors are those of $convert.
+// errors are the same as of $convert.
 func toUUID(args []any) (any, error) {
 	switch x := args[0].(type) {
 	case string:

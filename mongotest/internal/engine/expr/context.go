@@ -14,8 +14,8 @@ type Expr interface {
 	Eval(c *Context) (any, error)
 }
 
-// Context is what an expression is evaluated in: a document, the values of the variables, the time and the watch of the
-// command. It is immutable: the methods named With… return another context.
+// Context has all that an expression is evaluated with: a document, the values of the variables, the time and the watch
+// of the command. It is immutable: the methods named With… return another context.
 type Context struct {
 	Root any // the document that field paths start from
 	*command
@@ -23,7 +23,7 @@ type Context struct {
 	score *float64 // see WithScore
 }
 
-// command is what all contexts of a command share, so that a context for another document is small to copy.
+// command has the part that all contexts of a command share, so that a context for another document is small to copy.
 type command struct {
 	Now   time.Time        // $$NOW: one time for a whole command
 	Watch *interrupt.Watch // ends the loops of expressions
@@ -92,7 +92,8 @@ func (c *Context) WithScore(score *float64) *Context {
 	return &next
 }
 
-// Vars returns the variables and their values, by name without $$. A find's projection gets those of its filter so.
+// Vars returns the variables and their values, by name without $$. A find's projection gets the variables of its filter
+// so.
 func (c *Context) Vars() map[string]any {
 	vars := map[string]any{}
 	for b := c.vars; b != nil; b = b.next {

@@ -71,7 +71,7 @@ func evalLocalDate(c *Context, date, zone Expr) (t time.Time, null bool, err err
 	return evalLocalDateOr(c, date, zone, nil)
 }
 
-// evalLocalDateOr is evalLocalDate with the caller's error for a value that isn't a date; wrong may be nil. The time
+// evalLocalDateOr is evalLocalDate with the caller's error for a value that isn't a date. wrong may be nil. The time
 // zone is evaluated and checked before the date is: an unknown zone is an error even beside a null date.
 func evalLocalDateOr(c *Context, date, zone Expr, wrong func(v any) error) (t time.Time, null bool, err error) {
 	v, err := date.Eval(c)

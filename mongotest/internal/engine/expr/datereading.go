@@ -85,7 +85,8 @@ func evalFormat(c *Context, e Expr) (any, error) {
 }
 
 // parseDateToParts parses {$dateToParts: {date: …, timezone: …, iso8601: bool}}. The result has the numbers of the
-// calendar, {year, month, day, …}, or with iso8601 those of the week date, {isoWeekYear, isoWeek, isoDayOfWeek, …}.
+// calendar, {year, month, day, …}, or with iso8601 the numbers of the week date, {isoWeekYear, isoWeek, isoDayOfWeek,
+// …}.
 func parseDateToParts(name string, arg any, s Scope) (Expr, error) {
 	parts, err := parseParts(name, arg, s, dateToPartsErrors, "date!", "timezone", "iso8601")
 	if err != nil {

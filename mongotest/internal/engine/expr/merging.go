@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// merging joins documents: a later document's fields replace those of the same names, in their places, and new fields
+// merging joins documents: a later document's fields replace fields of the same names, in their places, and new fields
 // go to the end. It starts with an empty d.
 //
 //	{x: 1, y: 2}, {z: 3, x: 9}   →   {x: 9, y: 2, z: 3}

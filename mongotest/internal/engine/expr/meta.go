@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// metadata are operators for what a query knows of a document beside its fields.
+// metadata are operators for the knowledge of a query about a document, beside its fields.
 var metadata = table{"$meta": parseMeta}
 
 // absentMetadata are the other arguments that MongoDB's $meta takes. They are refused by their names.

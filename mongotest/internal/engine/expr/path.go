@@ -27,7 +27,7 @@ type variable struct {
 func (v variable) Eval(c *Context) (any, error) { return followPath(c.lookup(v.name), v.path), nil }
 
 // parsePath parses a string that begins with $. $$ROOT and $$CURRENT are both the document: nothing in this engine
-// changes CURRENT. The other variables of the system are those of stages, which put them into the scope, such as
+// changes CURRENT. The other variables of the system belong to stages, which put them into the scope, such as
 // $$PRUNE of $redact.
 func parsePath(s string, scope Scope) (Expr, error) {
 	name, isVariable := strings.CutPrefix(s, "$$")

@@ -199,8 +199,8 @@ func (k *keeping) add(v any) error {
 	return k.held.add(k.name, getValue(v))
 }
 
-// sortAndCut leaves the values of the result in list, in their order. The sort is stable: of equal values those that
-// were added first come first. A clone lets the rest of the list go.
+// sortAndCut leaves the values of the result in list, in their order. The sort is stable: of equal values the one
+// that was added first comes first. A clone lets the rest of the list go.
 func (k *keeping) sortAndCut() {
 	if k.compare != nil {
 		slices.SortStableFunc(k.list, k.compare)

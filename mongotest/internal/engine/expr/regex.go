@@ -22,7 +22,7 @@ var regexes = table{
 	"$regexFindAll": parseMatching(findAll, bson.A{}),
 }
 
-// match is what an operator does with a string: it returns whether, or how, a regular expression matches.
+// match is the function of an operator: it returns whether, or how, a regular expression matches a string.
 type match func(re pcre.Regexp, s string) (any, error)
 
 // parseMatching returns the parser of an operator. ofNull is the value for a nullish input or a nullish expression. An

@@ -1,12 +1,12 @@
 package expr
 
-// This file has what parsers get. A stage of package pipeline that adds variables, such as $lookup with a let, parses
-// its own expressions with a scope that has them.
+// This file has the Scope, which every parser gets. A stage of package pipeline that adds variables, such as $lookup
+// with a let, parses its own expressions with a scope that has them.
 
 import "github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 
-// Scope is what an expression is parsed with: the operators that there are, the variables that the expression may use
-// beside the system's own, and the collation that it compares under. [NewScope] makes one. The zero Scope has no
+// Scope has all that an expression is parsed with: the operators that there are, the variables that the expression may
+// use beside the system's own, and the collation that it compares under. [NewScope] makes one. The zero Scope has no
 // operators.
 type Scope struct {
 	operators table
@@ -45,7 +45,7 @@ func (s Scope) WithScore() Scope {
 	return s
 }
 
-// WithoutScore returns the scope of documents that have no score, such as those behind a $group.
+// WithoutScore returns the scope of documents that have no score, such as the results of a $group.
 func (s Scope) WithoutScore() Scope {
 	s.scored = false
 	return s

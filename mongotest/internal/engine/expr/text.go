@@ -10,8 +10,8 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// texts are operators on whole strings. substring.go has the operators on parts of strings, regex.go those with regular
-// expressions. Operators named CP count code points, operators named Bytes count bytes of UTF-8.
+// texts are operators on whole strings. substring.go has the operators on parts of strings, regex.go the operators with
+// regular expressions. Operators named CP count code points, operators named Bytes count bytes of UTF-8.
 //
 //	{$concat: ["a", "!"]}                       →   "a!"
 //	{$strLenCP: "Héllo"}                        →   5

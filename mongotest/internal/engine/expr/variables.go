@@ -83,7 +83,7 @@ func parseLet(_ string, arg any, s Scope) (Expr, error) {
 type loop struct {
 	name  string // of the operator
 	input Expr   // the array
-	body  Expr   // what is evaluated for each element: in, or the cond of $filter
+	body  Expr   // the expression for each element: in, or the cond of $filter
 	extra Expr   // the limit of $filter, the initialValue of $reduce, or nil
 	as    string // the variable that has the element; $reduce doesn't use it
 }
