@@ -155,8 +155,8 @@
 //   - A document of a result may have 16 MB.
 //   - $push, $addToSet, $map, $lookup, $graphLookup and $facet may use 100 MB. So may
 //     $group, $sort and $setWindowFields with allowDiskUse false.
-//   - With allowDiskUse, the default, these three may use 1 GB. The engine has no disk, and
-//     then fails with OutOfDiskSpace (14031).
+//   - With allowDiskUse, the default, a stage that MongoDB lets write to disk may use 1 GB.
+//     The engine has no disk, and then fails with OutOfDiskSpace (14031).
 //   - A pipeline may have 1,000 stages, and 20 pipelines may be nested.
 //
 // # Not compared with a server
