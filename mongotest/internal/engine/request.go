@@ -193,7 +193,7 @@ func (e *Engine) makeTimes() bson.D {
 // unsigned is the signature of cluster times on a server without authentication.
 var unsigned = bson.D{{Key: "hash", Value: bson.Binary{Data: make([]byte, 20)}}, {Key: "keyId", Value: int64(0)}}
 
-// args returns a new reader of the command's fields. A command calls it once, and then looks at the reader's Err.
+// args returns a new reader of the command's fields. Each reader has its own Err, at which its caller must look.
 func (r *request) args() *args.Reader {
 	return &args.Reader{Place: r.name, Doc: r.body, Watch: r.watch}
 }
