@@ -35,7 +35,7 @@ func (t *TTL) Sweep() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, e := range t.engines {
-		e.Sweep()
+		e.RemoveExpired()
 	}
 }
 

@@ -1,5 +1,8 @@
 package engine
 
+// This file holds clients to the Stable API: apiVersion says that a client uses it, and with apiStrict: true commands,
+// stages and fields outside of it are errors.
+
 import (
 	"slices"
 
@@ -19,17 +22,18 @@ var stableCommands = []string{
 	"refreshSessions", "update",
 }
 
-// unstableFields are the fields of those commands that aren't part of it.
+// unstableFields are fields of the stable commands that aren't part of the Stable API.
 var unstableFields = map[string][]string{
 	"aggregate": {"explain"},
 	"create":    {"autoIndexId", "capped", "indexOptionDefaults", "max", "size", "storageEngine"},
 	"find":      {"awaitData", "max", "min", "noCursorTimeout", "oplogReplay", "returnKey", "showRecordId", "tailable"},
 }
 
-// unstableIndexFields are those of an index.
+// unstableIndexFields are the options of an index, in createIndexes, that aren't part of the Stable API.
 var unstableIndexFields = []string{"background", "bucketSize", "sparse", "storageEngine"}
 
-// readAPI reads the version of the API that the client declares.
+// readAPI reads the fields apiVersion, apiStrict and apiDeprecationErrors. The engine has no deprecated commands, so
+// the last one changes nothing.
 func (r *request) readAPI(a *args.Reader) {
 	version := a.Text("apiVersion")
 	r.strict = a.Boolean("apiStrict", false)
@@ -42,7 +46,7 @@ func (r *request) readAPI(a *args.Reader) {
 	}
 }
 
-// checkAPI refuses what is no part of the API that the client asked to be held to.
+// checkAPI refuses a command of a client with apiStrict: true if something in the command isn't part of the Stable API.
 func (r *request) checkAPI() error {
 	if !r.strict {
 		return nil
@@ -50,7 +54,8 @@ func (r *request) checkAPI() error {
 	if !slices.Contains(stableCommands, r.command.name) {
 		return mongoerr.New(mongoerr.APIStrictError,
 			"Provided apiStrict:true, but the command %s is not in API Version 1. Information on supported "+
-				"commands and migrations in API Version 1 can be found at https://dochub.mongodb.org/core/manual-versioned-api.",
+				"commands and migrations in API Version 1 can be found at "+
+				"https://dochub.mongodb.org/core/manual-versioned-api.",
 			r.name)
 	}
 	if err := checkStableFields(r.name, r.body[1:], unstableFields[r.command.name]); err != nil {
@@ -60,6 +65,7 @@ func (r *request) checkAPI() error {
 	case "aggregate":
 		return checkStableStages(r.body)
 	case "createIndexes":
+		// below
 	default:
 		return nil
 	}
@@ -74,14 +80,15 @@ func (r *request) checkAPI() error {
 	return nil
 }
 
-// unstableStages are the stages that aren't part of it.
+// unstableStages are the stages that aren't part of the Stable API. $collStats is, with count alone.
 var unstableStages = []string{
 	"$currentOp", "$indexStats", "$listLocalSessions", "$listSessions", "$planCacheStats", "$search",
 }
 
-// checkStableStages refuses a pipeline with a stage that the Stable API doesn't have, in nested pipelines too.
-func checkStableStages(of bson.D) error {
-	list, _ := bsonval.Get(of, "pipeline")
+// checkStableStages refuses a pipeline with a stage that the Stable API doesn't have. d is the command, or a stage with
+// a pipeline of its own such as $lookup. The pipelines of $facet aren't looked into.
+func checkStableStages(d bson.D) error {
+	list, _ := bsonval.Get(d, "pipeline")
 	stages, _ := list.(bson.A)
 	for _, v := range stages {
 		d, _ := v.(bson.D)
@@ -101,11 +108,13 @@ func checkStableStages(of bson.D) error {
 	return nil
 }
 
-// checkStableFields refuses fields that the Stable API doesn't have.
+// checkStableFields refuses fields that the Stable API doesn't have. place is the part of the field's name before the
+// point, for the error.
 func checkStableFields(place string, d bson.D, unstable []string) error {
 	for _, e := range d {
 		if slices.Contains(unstable, e.Key) {
-			return mongoerr.New(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.", place, e.Key)
+			return mongoerr.New(mongoerr.APIStrictError, "BSON field '%s.%s' is not allowed with apiStrict:true.",
+				place, e.Key)
 		}
 	}
 	return nil

@@ -72,7 +72,8 @@ func TestStageMemory(t *testing.T) {
 	}{
 		{"$push", many + `,{"$group":{"_id":null,"a":{"$push":"$s"}}},` + size, "true", 146},
 		{"$push of less", megabytes(90) + `,{"$group":{"_id":null,"a":{"$push":"$s"}}},` + size, "true", 0},
-		{"$push into groups of less", many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size, "true", 0},
+		{"$push into groups of less", many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size, "true",
+			0},
 		{
 			reason: "$push into groups of less, in memory",
 			stages: many + `,{"$group":{"_id":{"$mod":["$i",2]},"a":{"$push":"$s"}}},` + size,
@@ -87,8 +88,9 @@ func TestStageMemory(t *testing.T) {
 		},
 		{
 			reason: "$topN of few",
-			stages: megabytes(400) + `,{"$group":{"_id":null,"a":{"$topN":{"n":5,"sortBy":{"i":1},"output":"$s"}}}},` + size,
-			disk:   "true", code: 0,
+			stages: megabytes(400) + `,{"$group":{"_id":null,"a":{"$topN":{"n":5,"sortBy":{"i":1},"output":"$s"}}}},` +
+				size,
+			disk: "true", code: 0,
 		},
 		{"$first", many + `,{"$group":{"_id":null,"a":{"$first":"$s"}}}`, "false", 0},
 		{"keys of $group", many + `,{"$group":{"_id":["$i","$s"]}},{"$count":"n"}`, "false", 292},
@@ -100,19 +102,22 @@ func TestStageMemory(t *testing.T) {
 		},
 		{"$sort", many + `,{"$sort":{"i":-1}},{"$count":"n"}`, "false", 292},
 		{"$sort on disk", many + `,{"$sort":{"i":-1}},{"$count":"n"}`, "true", 0},
-		{"$sort, of which few are wanted", many + `,{"$sort":{"i":-1}},{"$skip":2},{"$limit":3},{"$count":"n"}`, "false", 0},
+		{"$sort, of which few are wanted", many + `,{"$sort":{"i":-1}},{"$skip":2},{"$limit":3},{"$count":"n"}`,
+			"false", 0},
 		{"a leading $sort", `{"$sort":{"i":-1}},{"$count":"n"}`, "false", 292},
 		{"a leading $sort, of which few are wanted", `{"$sort":{"i":-1}},{"$limit":3},{"$count":"n"}`, "false", 0},
 		{
 			reason: "$setWindowFields",
 			stages: many +
-				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`,
+				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},` +
+				`{"$count":"n"}`,
 			disk: "false", code: 292,
 		},
 		{
 			reason: "$setWindowFields on disk",
 			stages: many +
-				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},{"$count":"n"}`,
+				`,{"$setWindowFields":{"sortBy":{"i":1},"output":{"p":{"$shift":{"output":"$i","by":1}}}}},` +
+				`{"$count":"n"}`,
 			disk: "true", code: 0,
 		},
 		{"more than the engine holds", megabytes(1100) + `,{"$sort":{"i":-1}},{"$count":"n"}`, "true", 14031},
@@ -124,16 +129,19 @@ func TestStageMemory(t *testing.T) {
 		{"the result of $facet", `{"$facet":{"a":[` + many + `]}},` + size, "true", 4031700},
 		{"what $facet reads", many + `,{"$facet":{"a":[{"$count":"n"}]}},` + size, "true", 0},
 		{"$lookup", `{"$limit":1},{"$lookup":{"from":"big","as":"a","pipeline":[]}},` + size, "true", 4568},
-		{"$lookup of less", `{"$limit":1},{"$lookup":{"from":"big","as":"a","pipeline":[{"$limit":90}]}},` + size, "true", 0},
+		{"$lookup of less", `{"$limit":1},{"$lookup":{"from":"big","as":"a","pipeline":[{"$limit":90}]}},` + size,
+			"true", 0},
 		{
 			reason: "$graphLookup",
-			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":"$i","connectFromField":"i","connectToField":"none",` +
+			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":"$i","connectFromField":"i",` +
+				`"connectToField":"none",` +
 				`"restrictSearchWithMatch":{}}},` + size,
 			disk: "true", code: 0,
 		},
 		{
 			reason: "$graphLookup of all",
-			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":{"$range":[0,120]},"connectFromField":"none",` +
+			stages: `{"$limit":1},{"$graphLookup":{"from":"big","as":"a","startWith":{"$range":[0,120]},` +
+				`"connectFromField":"none",` +
 				`"connectToField":"i"}},` + size,
 			disk: "true", code: 40099,
 		},
@@ -155,7 +163,8 @@ func TestStageMemory(t *testing.T) {
 		},
 		{
 			reason: "$reduce that doubles a text",
-			stages: `{"$limit":1},{"$project":{"n":{"$strLenBytes":{"$reduce":{"input":{"$range":[0,60]},"initialValue":"x",` +
+			stages: `{"$limit":1},{"$project":{"n":{"$strLenBytes":{"$reduce":{"input":{"$range":[0,60]},` +
+				`"initialValue":"x",` +
 				`"in":{"$concat":["$$value","$$value"]}}}}}}`,
 			disk: "true", code: 13548,
 		},
@@ -224,7 +233,8 @@ func TestDepthOfPipelines(t *testing.T) {
 	union := func(inner string) string { return `{"$unionWith":{"coll":"things","pipeline":[` + inner + `]}}` }
 	facet := func(inner string) string { return lookup(`{"$facet":{"x":[` + inner + `]}}`) }
 	const byFields = `{"$lookup":{"from":"things","as":"x","localField":"n","foreignField":"n"}}`
-	const graph = `{"$graphLookup":{"from":"things","as":"x","startWith":1,"connectFromField":"n","connectToField":"n"}}`
+	const graph = `{"$graphLookup":{"from":"things","as":"x","startWith":1,"connectFromField":"n",` +
+		`"connectToField":"n"}}`
 	for _, x := range []struct {
 		reason string
 		stages string

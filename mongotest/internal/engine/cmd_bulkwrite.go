@@ -1,5 +1,19 @@
 package engine
 
+// This file has the command bulkWrite, which writes in several collections
+// (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/). The number in an operation is a position in
+// nsInfo:
+//
+//	{bulkWrite: 1, nsInfo: [{ns: "test.a"}, {ns: "test.b"}], ops: [
+//		{insert: 0, document: {_id: 1}}, {update: 1, filter: {_id: 2}, updateMods: {$set: {n: 3}}}]}
+//
+// Each operation runs as the statement of an insert, update or delete command. The reply has a cursor with a document
+// for each operation, and sums:
+//
+//	{cursor: {firstBatch: [{ok: 1.0, idx: 0, n: 1}, {ok: 1.0, idx: 1, n: 1, nModified: 1}], id: 0,
+//	 ns: "admin.$cmd.bulkWrite"}, nErrors: 0, nInserted: 1, nMatched: 1, nModified: 1, nUpserted: 0,
+//	 nDeleted: 0, ok: 1.0}
+
 import (
 	"strings"
 
@@ -19,15 +33,15 @@ var bulkWriteCommands = []*command{
 	}},
 }
 
-// bulk is a bulkWrite command that runs: inserts, updates and deletes in several collections
-// (https://www.mongodb.com/docs/manual/reference/command/bulkWrite/).
+// bulk is a bulkWrite command that runs.
 type bulk struct {
 	*statements
-	spaces     []store.Namespace
+	spaces     []store.Namespace // of nsInfo
 	ops        []bson.D
-	errorsOnly bool
-	results    []bson.D // what the cursor returns
+	errorsOnly bool     // the cursor has only operations that failed
+	results    []bson.D // the documents of the cursor: {ok: 1.0, idx: 0, n: 1}
 
+	// The sums of the reply.
 	failed, inserted, matched, modified, upserted, deleted int32
 }
 
@@ -64,7 +78,7 @@ func bulkWrite(r *request) (reply, error) {
 		bson.E{Key: "nDeleted", Value: b.deleted}), err
 }
 
-// readBulk reads the whole command, so that a mistake in its form has nothing written.
+// readBulk reads the whole command, so that nothing is written if a part of it is wrong.
 func readBulk(r *request, a *args.Reader) (*bulk, error) {
 	a.Require("ops", "nsInfo")
 	b := &bulk{ops: a.Documents("ops"), errorsOnly: a.Boolean("errorsOnly", false)}
@@ -91,7 +105,8 @@ func readBulk(r *request, a *args.Reader) (*bulk, error) {
 	return b, nil
 }
 
-// bulkFields are what each kind of operation takes, after the field that names it.
+// bulkFields are the fields of each kind of operation, beside the field that names it. bulkRequired are the required
+// fields.
 var bulkFields = map[string][]string{
 	"insert": {"document"},
 	"update": {"filter", "updateMods", "constants", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"},
@@ -100,7 +115,8 @@ var bulkFields = map[string][]string{
 
 var bulkRequired = map[string][]string{"insert": {"document"}, "update": {"filter", "updateMods"}, "delete": {"filter"}}
 
-// checkOperation holds that an operation has the form of its kind.
+// checkOperation refuses the i-th operation if it doesn't have the fields of its kind, or a wrong number of a
+// namespace.
 func (b *bulk) checkOperation(i int, op bson.D) error {
 	if len(op) == 0 || bulkFields[op[0].Key] == nil {
 		return mongoerr.New(mongoerr.BadValue, "BulkWrite ops entry %d is none of insert, update and delete", i)
@@ -122,7 +138,8 @@ func (b *bulk) checkOperation(i int, op bson.D) error {
 	return part.Err
 }
 
-// run runs the i-th operation, unless it ran when the command was sent before, and notes what it did.
+// run runs the i-th operation, and notes what it did. A retried command has done some operations before: their outcomes
+// are recalled and reported again. An error of run ends the command.
 func (b *bulk) run(i int, op bson.D) error {
 	kind := op[0].Key
 	b.request.engine.counters.countBulk(kind)
@@ -162,7 +179,7 @@ func (b *bulk) run(i int, op bson.D) error {
 	return nil
 }
 
-// noteFailure notes an operation that failed.
+// noteFailure notes an operation that failed, as a document of the cursor.
 func (b *bulk) noteFailure(i int, kind string, e *mongoerr.Error) {
 	b.failed++
 	doc := bson.D{
@@ -184,7 +201,8 @@ func (b *bulk) runOperation(kind string, ns store.Namespace, op bson.D) (session
 		doc, ok := v.(bson.D)
 		if !ok {
 			return session.Outcome{}, mongoerr.New(mongoerr.TypeMismatch,
-				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'", bsonval.TypeName(v))
+				"BSON field 'bulkWrite.ops.document' is the wrong type '%s', expected type 'object'",
+				bsonval.TypeName(v))
 		}
 		err := b.request.write(func(w *store.Writer) error { return insertDocument(w, ns, doc) })
 		b.request.noteInsert(b.request.state().Collection(ns), err)
@@ -196,7 +214,10 @@ func (b *bulk) runOperation(kind string, ns store.Namespace, op bson.D) (session
 	return session.Outcome{N: n}, err
 }
 
-// makeStatement returns an operation of a bulk as the statement of an update or a delete command.
+// makeStatement returns an operation of a bulk as the statement of an update or a delete command, by the short names
+// that statements have:
+//
+//	{delete: 0, filter: {n: 1}, multi: true}   →   {q: {n: 1}, limit: 0}
 func makeStatement(op bson.D) bson.D {
 	multi := false
 	var out bson.D

@@ -82,8 +82,9 @@ func TestBulkWriteRefusals(t *testing.T) {
 			code:    40415,
 		},
 		"a collation": {
-			command: `{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"ja"}}],"nsInfo":[{"ns":"a.b"}]}`,
-			code:    238,
+			command: `{"bulkWrite":1,"ops":[{"delete":0,"filter":{},"collation":{"locale":"ja"}}],` +
+				`"nsInfo":[{"ns":"a.b"}]}`,
+			code: 238,
 		},
 	} {
 		db := "admin"
@@ -94,12 +95,12 @@ func TestBulkWriteRefusals(t *testing.T) {
 		err := client.Database(db).RunCommand(ctx, doc(t, c.command)).Decode(&reply)
 		if err == nil && len(reply.Cursor.FirstBatch) == 1 { // it is the operation's own error
 			code, _ := bson.Raw(must1[[]byte](t)(bson.Marshal(reply.Cursor.FirstBatch[0]))).Lookup("code").AsInt64OK()
-			same(t, reason, code, c.code)
+			wantSame(t, reason, code, c.code)
 			continue
 		}
 		wantCode(t, reason, err, c.code)
 	}
-	same(t, "nothing is written", must1[[]string](t)(client.ListDatabaseNames(ctx, bson.D{})), []string{})
+	wantSame(t, "nothing is written", must1[[]string](t)(client.ListDatabaseNames(ctx, bson.D{})), []string{})
 }
 
 // clientWrites are operations of each kind.
@@ -111,12 +112,14 @@ func clientWrites() []mongo.ClientBulkWrite {
 	return []mongo.ClientBulkWrite{
 		at("things", mongo.NewClientInsertOneModel().SetDocument(bson.D{{Key: "_id", Value: 4}, {Key: "n", Value: 4}})),
 		at("things",
-			mongo.NewClientUpdateOneModel().SetFilter(bson.D{}).SetUpdate(setN(40)).SetSort(bson.D{{Key: "n", Value: -1}})),
+			mongo.NewClientUpdateOneModel().SetFilter(bson.D{}).SetUpdate(setN(40)).
+				SetSort(bson.D{{Key: "n", Value: -1}})),
 		at("things",
 			mongo.NewClientUpdateManyModel().SetFilter(over).
 				SetUpdate(mongo.Pipeline{bson.D{{Key: "$set", Value: bson.D{{Key: "m", Value: "$$from"}}}}})),
 		at("other",
-			mongo.NewClientReplaceOneModel().SetFilter(byID(1)).SetReplacement(bson.D{{Key: "n", Value: 1}}).SetUpsert(true)),
+			mongo.NewClientReplaceOneModel().SetFilter(byID(1)).
+				SetReplacement(bson.D{{Key: "n", Value: 1}}).SetUpsert(true)),
 		at("things", mongo.NewClientDeleteOneModel().SetFilter(byID(1)).SetHint("_id_")),
 		at("things", mongo.NewClientDeleteManyModel().SetFilter(byID(99))),
 	}
@@ -130,11 +133,11 @@ func TestClientBulkWrite(t *testing.T) {
 	let := options.ClientBulkWrite().SetLet(bson.D{{Key: "from", Value: 3}})
 	r := must1[*mongo.ClientBulkWriteResult](t)(client.BulkWrite(ctx, clientWrites(), let,
 		options.ClientBulkWrite().SetVerboseResults(true)))
-	same(t, "counts",
+	wantSame(t, "counts",
 		[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 3 3 1 1]")
-	same(t, "inserts", r.InsertResults, "map[0:{4}]")
-	same(t, "updates", r.UpdateResults, "map[1:{1 1 <nil>} 2:{2 2 <nil>} 3:{1 0 1}]")
-	same(t, "deletes", r.DeleteResults, "map[4:{1} 5:{0}]")
+	wantSame(t, "inserts", r.InsertResults, "map[0:{4}]")
+	wantSame(t, "updates", r.UpdateResults, "map[1:{1 1 <nil>} 2:{2 2 <nil>} 3:{1 0 1}]")
+	wantSame(t, "deletes", r.DeleteResults, "map[4:{1} 5:{0}]")
 	wantAll(t, c, `{"_id":2,"n":2}`, `{"_id":3,"n":3,"m":3}`, `{"_id":4,"n":40,"m":3}`)
 
 	writes := append(clientWrites(), mongo.ClientBulkWrite{Database: "test", Collection: "things",
@@ -160,9 +163,9 @@ func TestClientBulkWriteInTransaction(t *testing.T) {
 	let := options.ClientBulkWrite().SetLet(bson.D{{Key: "from", Value: 3}})
 	s, tx := begin(t, c)
 	must1[*mongo.ClientBulkWriteResult](t)(client.BulkWrite(tx, clientWrites(), let))
-	same(t, "before the commit", stored(t, c), []int{1, 2})
+	wantSame(t, "before the commit", readStored(t, c), []int{1, 2})
 	must(t, s.CommitTransaction(ctx))
-	same(t, "after it", stored(t, c), []int{2, 40})
+	wantSame(t, "after it", readStored(t, c), []int{2, 40})
 
 	s, tx = begin(t, c)
 	must(t, set(tx, c, 2, 20))
@@ -170,7 +173,7 @@ func TestClientBulkWriteInTransaction(t *testing.T) {
 		t.Error("a duplicate key was inserted")
 	}
 	wantTransient(t, "what failed is aborted", s.CommitTransaction(ctx), 251)
-	same(t, "stored", stored(t, c), []int{2, 40})
+	wantSame(t, "stored", readStored(t, c), []int{2, 40})
 }
 
 // TestClientBulkWriteLarge needs a getMore for the results of the bulk, and several commands.
@@ -186,13 +189,14 @@ func TestClientBulkWriteLarge(t *testing.T) {
 	}
 	r := must1[*mongo.ClientBulkWriteResult](t)(c.Database().Client().
 		BulkWrite(ctx, writes, options.ClientBulkWrite().SetVerboseResults(true)))
-	same(t, "inserted", []int{int(r.InsertedCount), len(r.InsertResults), len(stored(t, c))}, []int{n, n, n})
+	wantSame(t, "inserted", []int{int(r.InsertedCount), len(r.InsertResults), len(readStored(t, c))}, []int{n, n, n})
 	var reply bulkReply
 	command :=
-		`{"bulkWrite":1,"errorsOnly":true,"nsInfo":[{"ns":"test.things"}],"ops":[{"delete":0,"filter":{},"multi":true},{"insert":0,"document":{"_id":[]}}]}`
+		`{"bulkWrite":1,"errorsOnly":true,"nsInfo":[{"ns":"test.things"}],"ops":[{"delete":0,"filter":{},` +
+			`"multi":true},{"insert":0,"document":{"_id":[]}}]}`
 	must(t, c.Database().Client().Database("admin").RunCommand(ctx, doc(t, command)).Decode(&reply))
-	same(t, "totals", reply.totals(), "errors 1, inserted 0, matched 0, modified 0, upserted 0, deleted 1000")
-	same(t, "results", len(reply.Cursor.FirstBatch), 1)
+	wantSame(t, "totals", reply.totals(), "errors 1, inserted 0, matched 0, modified 0, upserted 0, deleted 1000")
+	wantSame(t, "results", len(reply.Cursor.FirstBatch), 1)
 }
 
 // pizzas stores the collections of the page https://www.mongodb.com/docs/manual/reference/command/bulkWrite/.
@@ -229,8 +233,10 @@ func TestManualBulkWrite(t *testing.T) {
 			{"update":1,"filter":{"type":"cheese"},"updateMods":{"$set":{"number":50}}},
 			{"delete":1,"filter":{"_id":2}},
 			{"delete":1,"filter":{"orderDate":{"$lte":{"$date":"2023-03-15T00:00:00Z"}}}}]}`,
-			`{"ok":1.0,"idx":0,"n":1} {"ok":1.0,"idx":1,"n":1} {"ok":1.0,"idx":2,"n":1,"nModified":1} {"ok":1.0,"idx":3,"n":1} ` +
-				`{"ok":1.0,"idx":4,"n":1} {"ok":1.0,"idx":5,"n":1} {"ok":1.0,"idx":6,"n":1,"nModified":1} {"ok":1.0,"idx":7,"n":1} ` +
+			`{"ok":1.0,"idx":0,"n":1} {"ok":1.0,"idx":1,"n":1} {"ok":1.0,"idx":2,"n":1,"nModified":1} {"ok":1.0,` +
+				`"idx":3,"n":1} ` +
+				`{"ok":1.0,"idx":4,"n":1} {"ok":1.0,"idx":5,"n":1} {"ok":1.0,"idx":6,"n":1,"nModified":1} {"ok":1.0,` +
+				`"idx":7,"n":1} ` +
 				`{"ok":1.0,"idx":8,"n":1}`,
 			`errors 0, inserted 4, matched 2, modified 2, upserted 0, deleted 3`, "[1:15 2:8 5:12 6:25]", "[1 3 4]"},
 		{"operations with errors", `{"bulkWrite":1,"ordered":false,"nsInfo":[{"ns":"test.pizzas"}],"ops":[
@@ -245,12 +251,12 @@ func TestManualBulkWrite(t *testing.T) {
 		db := pizzas(t)
 		var reply bulkReply
 		must(t, db.Client().Database("admin").RunCommand(ctx, doc(t, c.command)).Decode(&reply))
-		same(t, c.name+": results", reply.results(t), c.results)
-		same(t, c.name+": totals", reply.totals(), c.totals)
-		same(t, c.name+": pizzas", prices(t, db.Collection("pizzas")), c.pizzas)
+		wantSame(t, c.name+": results", reply.results(t), c.results)
+		wantSame(t, c.name+": totals", reply.totals(), c.totals)
+		wantSame(t, c.name+": pizzas", prices(t, db.Collection("pizzas")), c.pizzas)
 		var orders []int
 		must(t, db.Collection("pizzaOrders").Distinct(ctx, "_id", bson.D{}).Decode(&orders))
-		same(t, c.name+": orders", orders, c.orders)
+		wantSame(t, c.name+": orders", orders, c.orders)
 	}
 }
 

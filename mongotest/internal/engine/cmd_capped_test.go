@@ -32,18 +32,21 @@ func TestCapped(t *testing.T) {
 		step{`{"insert":"c","documents":[{"_id":4},{"_id":5},{"_id":6}]}`, ""},
 		step{all, `[{"_id":0},{"_id":3},{"_id":4},{"_id":5},{"_id":6}]`},
 		step{`{"delete":"c","deletes":[{"q":{"_id":4},"limit":1}]}`, `"n":1`},
-		step{`{"insert":"c","documents":[{"_id":7}]}`, ""}, step{all, `[{"_id":0},{"_id":3},{"_id":5},{"_id":6},{"_id":7}]`},
+		step{`{"insert":"c","documents":[{"_id":7}]}`, ""},
+		step{all, `[{"_id":0},{"_id":3},{"_id":5},{"_id":6},{"_id":7}]`},
 		step{
-			command: `{"update":"c","updates":[{"q":{"_id":7},"u":{"$set":{"text":"a longer document than before, which may grow beyond what there is room for"}}}]}`,
-			want:    `"nModified":1`,
+			command: `{"update":"c","updates":[{"q":{"_id":7},"u":{"$set":{"text":"a longer document than before, ` +
+				`which may grow beyond what there is room for"}}}]}`,
+			want: `"nModified":1`,
 		},
 		step{all, `[{"_id":0},{"_id":3},{"_id":5},{"_id":6},{"_id":7}]`},
 		step{`{"insert":"c","documents":[{"_id":8}]}`, ""}, step{all, `[{"_id":8}]`},
 		step{`{"collStats":"c"}`, `"count":1,"avgObjSize":14,"max":5,"maxSize":100,`},
 		step{`{"collStats":"c"}`, `"capped":true`},
 		step{
-			command: `{"insert":"c","documents":[{"_id":9,"text":"a document that is longer than the whole collection may be ever, for it is kept nevertheless, alone"}]}`,
-			want:    "",
+			command: `{"insert":"c","documents":[{"_id":9,"text":"a document that is longer than the whole ` +
+				`collection may be ever, for it is kept nevertheless, alone"}]}`,
+			want: "",
 		},
 		step{all, `[{"_id":9}]`},
 		step{`{"collMod":"c","cappedSize":200,"cappedMax":2}`, ""},
@@ -80,7 +83,8 @@ func TestTailable(t *testing.T) {
 		step{`{"create":"c","capped":true,"size":1000,"max":3}`, ""},
 		step{`{"find":"c","tailable":true}`, `"id":0,`}, step{`{"find":"nowhere","tailable":true}`, `"id":0,`},
 		step{`{"insert":"plain","documents":[{"_id":1}]}`, ""}, step{`{"find":"plain","tailable":true}`, `"code":2`},
-		step{`{"find":"c","awaitData":true}`, `"code":9`}, step{`{"find":"c","tailable":true,"sort":{"a":1}}`, `"code":2`},
+		step{`{"find":"c","awaitData":true}`, `"code":9`},
+		step{`{"find":"c","tailable":true,"sort":{"a":1}}`, `"code":2`},
 		step{`{"find":"c","tailable":true,"singleBatch":true}`, `"code":2`}, step{
 			command: `{"find":"c","tailable":true,"hint":{"_id":1}}`, want: `"code":238`,
 		},
@@ -96,36 +100,36 @@ func TestTailable(t *testing.T) {
 		return func() bool { return cur.TryNext(ctx) }, cur
 	}
 	next, cur := follow(options.Find(), `{}`)
-	same(t, "first", next() && id() == 1, true)
-	same(t, "second", next() && id() == 2, true)
-	same(t, "none yet", next(), false)
-	same(t, "alive", cur.ID() != 0, true)
+	wantSame(t, "first", next() && id() == 1, true)
+	wantSame(t, "second", next() && id() == 2, true)
+	wantSame(t, "none yet", next(), false)
+	wantSame(t, "alive", cur.ID() != 0, true)
 	insert(t, c, `{"_id":3}`, `{"_id":4}`)
-	same(t, "third", next() && id() == 3, true)
-	same(t, "fourth", next() && id() == 4, true)
+	wantSame(t, "third", next() && id() == 3, true)
+	wantSame(t, "fourth", next() && id() == 4, true)
 	insert(t, c, `{"_id":5}`, `{"_id":6}`, `{"_id":7}`)
-	same(t, "rolled over", next(), false)
+	wantSame(t, "rolled over", next(), false)
 	wantCode(t, "rolled over", cur.Err(), 136)
 
 	next, cur = follow(options.Find().SetSkip(1).SetLimit(2).SetProjection(doc(t, `{"_id":1}`)), `{"_id":{"$gt":5}}`)
-	same(t, "skipped one", next() && id() == 7, true)
+	wantSame(t, "skipped one", next() && id() == 7, true)
 	insert(t, c, `{"_id":8,"x":1}`, `{"_id":9}`)
-	same(t, "the last", next() && id() == 8 && show(t, cur.Current) == `{"_id":8}`, true)
-	same(t, "over", next(), false)
+	wantSame(t, "the last", next() && id() == 8 && show(t, cur.Current) == `{"_id":8}`, true)
+	wantSame(t, "over", next(), false)
 
 	next, cur = follow(options.Find().SetBatchSize(1), `{}`)
-	same(t, "the oldest", next() && id() == 7, true)
+	wantSame(t, "the oldest", next() && id() == 7, true)
 	insert(t, c, `{"_id":10}`, `{"_id":11}`)
-	same(t, "rolled over between two batches", next(), false)
+	wantSame(t, "rolled over between two batches", next(), false)
 	wantCode(t, "rolled over between two batches", cur.Err(), 136)
 
 	next, cur = follow(options.Find(), `{"_id":100}`)
-	same(t, "none matches", next(), false)
-	same(t, "alive", cur.ID() != 0, true)
+	wantSame(t, "none matches", next(), false)
+	wantSame(t, "alive", cur.ID() != 0, true)
 	insert(t, c, `{"_id":100}`)
-	same(t, "now one does", next(), true)
+	wantSame(t, "now one does", next(), true)
 	must(t, c.Drop(ctx))
-	same(t, "dropped", next(), false)
+	wantSame(t, "dropped", next(), false)
 	wantCode(t, "dropped", cur.Err(), 175)
 }
 
@@ -133,7 +137,8 @@ func TestTailable(t *testing.T) {
 func TestTailableAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()
-		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
+		client := must1[*mongo.Client](t)(
+			mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		defer e.Close()
 		defer client.Disconnect(ctx)
 		db := client.Database("test")
@@ -143,19 +148,19 @@ func TestTailableAwait(t *testing.T) {
 		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{},
 			options.Find().SetCursorType(options.TailableAwait).SetMaxAwaitTime(10*time.Second)))
 		defer cur.Close(ctx)
-		same(t, "the first", cur.Next(ctx), true)
+		wantSame(t, "the first", cur.Next(ctx), true)
 		begin := time.Now()
-		same(t, "none", cur.TryNext(ctx), false)
-		same(t, "waited", time.Since(begin), 10*time.Second)
+		wantSame(t, "none", cur.TryNext(ctx), false)
+		wantSame(t, "waited", time.Since(begin), 10*time.Second)
 		go func() {
 			time.Sleep(time.Minute)
 			_, _ = c.InsertOne(ctx, bson.D{{Key: "_id", Value: 2}})
 		}()
 		begin = time.Now()
-		same(t, "the second", cur.Next(ctx), true)
-		same(t, "waited", time.Since(begin), time.Minute)
+		wantSame(t, "the second", cur.Next(ctx), true)
+		wantSame(t, "waited", time.Since(begin), time.Minute)
 		short, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		same(t, "no third", cur.Next(short), false)
+		wantSame(t, "no third", cur.Next(short), false)
 	})
 }

@@ -1,5 +1,17 @@
 package engine
 
+// This file has the commands that list and drop collections and databases
+// (https://www.mongodb.com/docs/manual/reference/command/listCollections/). Commands and their replies:
+//
+//	{drop: "things"}
+//	{nIndexesWas: 2, ns: "test.things", ok: 1.0}
+//
+//	{dropDatabase: 1}
+//	{dropped: "test", ok: 1.0}
+//
+//	{listDatabases: 1, $db: "admin"}
+//	{databases: [{name: "test", sizeOnDisk: 35, empty: false}], totalSize: 35, totalSizeMb: 0, ok: 1.0}
+
 import (
 	"slices"
 
@@ -28,40 +40,46 @@ var collectionsCommands = []*command{
 	{name: "dropSearchIndex", refused: "search indexes are Atlas's"},
 }
 
-// drop removes a collection or a view; with system.views, all views of the database.
+// drop removes a collection or a view. A view is a document of its database's collection system.views: dropping the
+// view removes the document, and dropping system.views drops all views. A collection that doesn't exist is no error,
+// since MongoDB 7.0.
 func drop(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
 		return nil, err
 	}
 	rep := reply{}
-	err = r.write(func(w *store.Writer) error {
-		c := w.Collection(ns)
-		if c != nil && ns.Coll == forms.SystemViews {
-			for v := range w.State().Collections(ns.DB) {
-				if v.View == nil {
-					continue
-				}
-				if err := w.Discard(v.NS); err != nil {
-					return err
-				}
-			}
-		}
-		existed, err := w.Drop(ns)
-		switch {
-		case !existed || err != nil:
-		case c.View != nil:
-			rep = reply{{Key: "ns", Value: ns.String()}}
-			return forms.UpdateViewList(w, ns, nil)
-		default:
-			rep = reply{{Key: "nIndexesWas", Value: int32(len(c.ListIndexes()))}, {Key: "ns", Value: ns.String()}}
-		}
+	err = r.write(func(w *store.Writer) (err error) {
+		rep, err = dropCollection(w, ns)
 		return err
 	})
 	return rep, err
 }
 
-// dropDatabase drops all collections of the database.
+// dropCollection is drop as a part of a write. It returns the reply.
+func dropCollection(w *store.Writer, ns store.Namespace) (reply, error) {
+	c := w.Collection(ns)
+	if c != nil && ns.Coll == forms.SystemViews {
+		for v := range w.State().Collections(ns.DB) {
+			if v.View == nil {
+				continue
+			}
+			if err := w.Discard(v.NS); err != nil {
+				return reply{}, err
+			}
+		}
+	}
+	existed, err := w.Drop(ns)
+	switch {
+	case !existed || err != nil:
+		return reply{}, err
+	case c.View != nil:
+		return reply{{Key: "ns", Value: ns.String()}}, forms.UpdateViewList(w, ns, nil)
+	}
+	return reply{{Key: "nIndexesWas", Value: int32(len(c.ListIndexes()))}, {Key: "ns", Value: ns.String()}}, nil
+}
+
+// dropDatabase drops all collections of the database. The reply names a database that existed.
 func dropDatabase(r *request) (reply, error) {
 	found := false
 	err := r.write(func(w *store.Writer) error {
@@ -75,7 +93,8 @@ func dropDatabase(r *request) (reply, error) {
 	return reply{{Key: "dropped", Value: r.db}}, err
 }
 
-// listCollections shows the collections and views of the database that the filter matches.
+// listCollections shows the collections and views of the database that the filter matches. With nameOnly the documents
+// have name and type, the first two fields, but the filter sees all fields.
 func listCollections(r *request) (reply, error) {
 	a := r.args()
 	nameOnly := a.Boolean("nameOnly", false)
@@ -107,7 +126,9 @@ func listCollections(r *request) (reply, error) {
 	return r.openSource(ns, cursor.NewDocuments(list), limit, false)
 }
 
-// describeCollection is a collection or a view as listCollections shows it.
+// describeCollection returns a collection or a view as listCollections shows it:
+//
+//	{name: "things", type: "collection", options: {}, info: {readOnly: false, uuid: UUID}, idIndex: {v: 2, …}}
 func describeCollection(c *store.Collection) bson.D {
 	options := append(bson.D{}, c.Options...)
 	if c.View != nil {
@@ -129,7 +150,8 @@ func describeCollection(c *store.Collection) bson.D {
 	return append(doc, bson.E{Key: "idIndex", Value: indexes.Describe(c.Indexes[0].Spec)})
 }
 
-// listDatabases shows the databases that the filter matches.
+// listDatabases shows the databases that the filter matches. The size of a database is that of its documents. With
+// nameOnly no sizes are computed.
 func listDatabases(r *request) (reply, error) {
 	a := r.args()
 	nameOnly := a.Boolean("nameOnly", false)
@@ -145,7 +167,7 @@ func listDatabases(r *request) (reply, error) {
 	total, last := int64(0), ""
 	sizes := map[string]int64{}
 	var names []string
-	for c := range r.state().Collections("") {
+	for c := range r.state().Collections("") { // sorted by database
 		if c.NS.DB != last {
 			last = c.NS.DB
 			names = append(names, last)
@@ -178,15 +200,16 @@ func listDatabases(r *request) (reply, error) {
 	return rep, nil
 }
 
-// newMissingError is the error for a collection that isn't there.
+// newMissingError returns the error of a command on a collection that doesn't exist.
 func newMissingError(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.NamespaceNotFound, "ns does not exist: %s", ns)
 }
 
-// describeSeries is a time series collection as listCollections shows it.
+// describeSeries returns a time series collection as listCollections shows it.
 func describeSeries(c *store.Collection) bson.D {
 	return bson.D{
-		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "timeseries"}, {Key: "options", Value: slices.Clone(c.Options)},
+		{Key: "name", Value: c.NS.Coll}, {Key: "type", Value: "timeseries"},
+		{Key: "options", Value: slices.Clone(c.Options)},
 		{Key: "info", Value: bson.D{{Key: "readOnly", Value: false}}},
 	}
 }

@@ -1,5 +1,12 @@
 package engine
 
+// This file has the command collMod, which changes a collection, one index of it, or a view:
+//
+//	{collMod: "things", index: {name: "n_1", hidden: true}, validationLevel: "off"}
+//	{hidden_old: false, hidden_new: true, ok: 1.0}
+//
+// cmd_collmod_unique.go makes an index unique, cmd_collmod_events.go describes the change for change streams.
+
 import (
 	"slices"
 	"time"
@@ -21,8 +28,9 @@ var collModCommands = []*command{
 	}},
 }
 
-// collMod changes the expiry, the visibility or the uniqueness of an index, what a collection is validated by, how much
-// a capped one holds, whether it keeps documents before and after changes, or what a view shows.
+// collMod changes the expiry, the visibility or the uniqueness of an index, the validator of a collection, the size of
+// a capped collection, whether documents before and after changes are kept, or the stages of a view. It changes all of
+// that in one write, or nothing.
 func collMod(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -34,31 +42,37 @@ func collMod(r *request) (reply, error) {
 	}
 	var rep reply
 	err = r.write(func(w *store.Writer) (err error) {
-		c := w.Collection(ns)
-		switch {
-		case c == nil:
-			return newMissingError(ns)
-		case c.View != nil:
-			return m.changeView(w, c)
-		case m.HasField("viewOn") || m.HasField("pipeline"):
-			return mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
-		}
-		rep, err = m.change(w, c)
+		rep, err = m.write(w)
 		return err
 	})
 	return rep, err
 }
 
-// modification is a collMod that has been read.
+// modification is a collMod command. Its fields are read before the write, so that a wrong field changes nothing.
+// Whether a field was given, HasField says.
 type modification struct {
 	*args.Reader
 	request    *request
 	ns         store.Namespace
 	validation forms.Validation
-	images     bson.D
-	size, max  int64
-	index      *args.Reader
-	dry        bool // it says only whether an index could become unique
+	images     bson.D       // changeStreamPreAndPostImages, as it is stored: nil turns it off
+	size, max  int64        // cappedSize in bytes, and cappedMax, the number of documents
+	index      *args.Reader // of the field index; empty without it
+	dry        bool         // dryRun: the command says only whether an index could become unique
+}
+
+// write changes the collection or the view, and returns the reply.
+func (m *modification) write(w *store.Writer) (reply, error) {
+	c := w.Collection(m.ns)
+	switch {
+	case c == nil:
+		return nil, newMissingError(m.ns)
+	case c.View != nil:
+		return nil, m.changeView(w, c)
+	case m.HasField("viewOn") || m.HasField("pipeline"):
+		return nil, mongoerr.New(mongoerr.InvalidOptions, "option only supported on a view: viewOn, pipeline")
+	}
+	return m.change(w, c)
 }
 
 // read reads the command's options.
@@ -69,14 +83,16 @@ func (m *modification) read() (err error) {
 	m.images = forms.ReadImages(m.Reader, m.ns)
 	m.size, m.max = forms.ReadCappedSize(m.Reader, "cappedSize"), forms.ReadCappedMax(m.Reader, "cappedMax")
 	m.index = &args.Reader{Place: "collMod.index", Doc: m.Document("index")}
-	m.Fail(m.index.CheckKnown([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique", "prepareUnique"}))
+	m.Fail(m.index.CheckKnown([]string{"name", "keyPattern", "expireAfterSeconds", "hidden", "unique",
+		"prepareUnique"}))
 	m.dry = m.Boolean("dryRun", false)
 	m.Fail(m.index.Err)
 	m.Fail(m.checkUnique())
 	return m.Err
 }
 
-// change changes a collection, and tells streams of it.
+// change changes a collection, and notes the change for change streams. A dry run and a time series collection have no
+// event.
 func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, err error) {
 	if err := m.changeOptions(w, c); err != nil {
 		return nil, err
@@ -94,7 +110,8 @@ func (m *modification) change(w *store.Writer, c *store.Collection) (rep reply, 
 	return rep, err
 }
 
-// changeView gives a view another source or other stages; what the command doesn't say stays.
+// changeView gives a view another source or other stages. An option that the command doesn't have stays. asked are the
+// options of the view after the change, which are read like those of create.
 func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	asked := forms.ShowView(c.View)
 	for _, e := range m.Doc[1:] {
@@ -117,8 +134,10 @@ func (m *modification) changeView(w *store.Writer, c *store.Collection) error {
 	return nil
 }
 
-// changeOptions changes what stands among the collection's options.
+// changeOptions changes the options that listCollections shows, and the form and the check by which the store obeys
+// them.
 func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error {
+	// Each part of the command changes options, and form or check. They are stored at the end, if anything differs.
 	options, form, check := c.Options, c.Form, c.Check
 	if m.HasField("expireAfterSeconds") {
 		var err error
@@ -163,8 +182,8 @@ func (m *modification) changeOptions(w *store.Writer, c *store.Collection) error
 	return w.SetOptions(m.ns, options, check)
 }
 
-// changeExpiry changes after how long the measurements of a time series collection expire: a number of seconds, or
-// "off".
+// changeExpiry reads expireAfterSeconds, a number of seconds or "off", for a time series collection or a clustered one.
+// It replaces the hidden index by which measurements expire, and returns the new options.
 func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
 	if c.Clustered != nil {
 		return m.changeClusteredExpiry(w, c)
@@ -173,6 +192,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 		return nil, mongoerr.New(mongoerr.InvalidOptions,
 			"'expireAfterSeconds' is only supported on time-series collections and clustered ones")
 	}
+	// The old index goes even if the new value is "off".
 	options = forms.RemoveOptions(c.Options, "expireAfterSeconds")
 	if c.Index(store.SeriesTTL) != nil {
 		if err := w.DropIndex(m.ns, store.SeriesTTL); err != nil {
@@ -191,7 +211,7 @@ func (m *modification) changeExpiry(w *store.Writer, c *store.Collection) (optio
 	return options, w.AddIndex(m.ns, c.Series.SeriesTTL(after))
 }
 
-// changeClusteredExpiry is changeExpiry of the documents of a clustered collection.
+// changeClusteredExpiry is changeExpiry for a clustered collection, whose first index has the expiry.
 func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collection) (options bson.D, err error) {
 	next := *c.Indexes[0].Spec
 	next.Expires, next.ExpireAfter = false, 0
@@ -208,7 +228,7 @@ func (m *modification) changeClusteredExpiry(w *store.Writer, c *store.Collectio
 	return options, w.AlterIndex(m.ns, &next)
 }
 
-// findIndex returns the index that the command names.
+// findIndex returns the index that the command means, by its name or by its keyPattern.
 func (m *modification) findIndex(c *store.Collection) (*store.Index, error) {
 	which, ok := m.index.Get("name")
 	if !ok {
@@ -228,10 +248,11 @@ func (m *modification) findIndex(c *store.Collection) (*store.Index, error) {
 	return x, nil
 }
 
-// changeIndex changes the index that the command names, and returns the reply's fields about it.
+// changeIndex changes the index x, and returns the reply's fields about it. A dry run fails if the index couldn't
+// become unique, and changes nothing.
 func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, error) {
-	next := *x.Spec
-	rep, err := changeIndex(m.index, &next)
+	next := *x.Spec // a copy: older versions of the collection share the spec
+	rep, err := changeSpec(m.index, &next)
 	if err != nil {
 		return nil, err
 	}
@@ -242,8 +263,9 @@ func (m *modification) changeIndex(w *store.Writer, x *store.Index) (reply, erro
 	return append(rep, unique...), w.AlterIndex(m.ns, &next)
 }
 
-// changeIndex changes a spec as collMod asks, and says what was and what is.
-func changeIndex(part *args.Reader, s *store.IndexSpec) (rep reply, err error) {
+// changeSpec changes expiry and visibility in the spec of an index. It returns the fields of the reply that have the
+// old and the new value: {hidden_old: false, hidden_new: true}.
+func changeSpec(part *args.Reader, s *store.IndexSpec) (rep reply, err error) {
 	if v, ok := part.Get("expireAfterSeconds"); ok {
 		if s.Expires {
 			rep = append(rep, bson.E{Key: "expireAfterSeconds_old", Value: int64(s.ExpireAfter.Seconds())})

@@ -1,5 +1,10 @@
 package engine
 
+// This file describes a collMod for change streams with showExpandedEvents, whose event modify has two documents:
+//
+//	operationDescription: {index: {name: "n_1", hidden: true}}
+//	stateBeforeChange: {collectionOptions: {uuid: UUID}, indexOptions: {hidden: false}}
+
 import (
 	"slices"
 	"time"
@@ -9,7 +14,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// describeRequest returns the command's options as change events show them. An index is shown by its name.
+// describeRequest returns the command's options as change events show them. x is the index as it was, nil without one.
+// It is shown by its name, even if the command has its key.
 func (m *modification) describeRequest(w *store.Writer, x *store.Index) bson.D {
 	d := bson.D{}
 	for _, e := range m.Doc[1:] {
@@ -37,15 +43,15 @@ func (m *modification) describeIndexRequest(now *store.IndexSpec) bson.D {
 	return d
 }
 
-// describeOptionsBefore returns the options before the command: all of the collection, and those of the index that the
-// command changes.
+// describeOptionsBefore returns the options before the command: all options of the collection, and the options of
+// the index that the command changes.
 func (m *modification) describeOptionsBefore(c *store.Collection, x *store.Index) bson.D {
 	options := append(bson.D{{Key: "uuid", Value: c.UUID}}, c.Options...)
 	d := bson.D{{Key: "collectionOptions", Value: options}}
 	if x == nil {
 		return d
 	}
-	index := bson.D{}
+	index := bson.D{} // of the options that the command has
 	if m.index.HasField("expireAfterSeconds") && x.Spec.Expires {
 		index = append(index, bson.E{Key: "expireAfterSeconds", Value: int64(x.Spec.ExpireAfter / time.Second)})
 	}

@@ -1,5 +1,15 @@
 package engine
 
+// This file makes an index unique by collMod, in two commands: with prepareUnique: true the index takes no new
+// duplicates, and unique: true makes it unique. The second command fails while there are duplicates, and names them.
+// See https://www.mongodb.com/docs/manual/core/index-unique/convert-to-unique/
+//
+//	{collMod: "things", index: {name: "n_1", prepareUnique: true}}
+//	{prepareUnique_old: false, prepareUnique_new: true, ok: 1.0}
+//
+//	{collMod: "things", index: {name: "n_1", unique: true}}
+//	{unique_new: true, ok: 1.0}
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -9,13 +19,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// An index becomes unique in two steps: prepareUnique lets it take no new duplicates, and unique, which fails while
-// there are duplicates, makes it unique. See https://www.mongodb.com/docs/manual/core/index-unique/convert-to-unique/
-
-// checkUnique refuses what can't be asked of an index's uniqueness, and a dry run of anything else.
+// checkUnique refuses unique: false, and a dry run of any other change than unique: true.
 func (m *modification) checkUnique() error {
 	if m.index.HasField("unique") && !m.index.Boolean("unique", false) && m.index.Err == nil {
-		return mongoerr.New(mongoerr.BadValue, "collMod does not support converting an index to non-unique: unique: false")
+		return mongoerr.New(mongoerr.BadValue,
+			"collMod does not support converting an index to non-unique: unique: false")
 	}
 	if !m.dry || m.Err != nil {
 		return m.index.Err
@@ -36,7 +44,8 @@ func (m *modification) checkUnique() error {
 	return m.index.Err
 }
 
-// changeUnique changes a spec as collMod asks, and says what was and what is. What the index is already isn't said.
+// changeUnique changes the uniqueness in the spec s of the index x, and returns the fields of the reply about it. The
+// reply has only fields that change. An index that is unique already stays as it is.
 func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.IndexSpec) (rep reply, err error) {
 	if m.index.HasField("unique") || m.index.HasField("prepareUnique") {
 		for _, f := range s.Fields {
@@ -50,7 +59,7 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 				"Unique indexes are not supported on time-series collections: %s", store.Show(s.Key))
 		}
 	}
-	if s.Unique {
+	if s.Unique { // as before the command
 		return nil, nil
 	}
 	if (m.index.HasField("unique") || m.index.HasField("prepareUnique")) &&
@@ -76,10 +85,11 @@ func (m *modification) changeUnique(w *store.Writer, x *store.Index, s *store.In
 	return rep, m.index.Err
 }
 
-// maxViolations is how many bytes of _ids an error names.
+// maxViolations is how many bytes of _ids an error has at most, so that it fits into a reply.
 const maxViolations = 8 << 20
 
-// checkDuplicates refuses an index with duplicates, and names their documents.
+// checkDuplicates refuses an index with duplicates. The error has the _ids of the documents, a group for each key:
+// {violations: [{ids: [1, 2]}, {ids: [4, 9]}]}.
 func checkDuplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) error {
 	groups, err := groupSameKeys(w, x)
 	if err != nil || len(groups) == 0 {
@@ -97,7 +107,8 @@ func checkDuplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) er
 				if len(ids) > 0 {
 					violations = append(violations, bson.D{{Key: "ids", Value: ids}})
 				}
-				return newConvertError("Too many conflicting documents were detected. Please resolve them and rerun collMod.",
+				return newConvertError("Too many conflicting documents were detected. Please resolve them and rerun "+
+					"collMod.",
 					violations)
 			}
 			ids = append(ids, id)
@@ -107,10 +118,11 @@ func checkDuplicates(w *interrupt.Watch, c *store.Collection, x *store.Index) er
 	return newConvertError("Please resolve conflicting documents before running collMod again.", violations)
 }
 
-// groupSameKeys returns the groups of records that have the same key of the index.
+// groupSameKeys returns the groups of records, by their numbers, that have the same key of the index. Entries of an
+// index are sorted by key, so the records of a group are neighbours.
 func groupSameKeys(w *interrupt.Watch, x *store.Index) (groups [][]int64, err error) {
-	var key store.Key
-	var run []int64
+	var key store.Key // of the group
+	var run []int64   // the records of the group so far
 	end := func() {
 		if len(run) > 1 {
 			groups = append(groups, run)

@@ -44,7 +44,8 @@ func TestConvertToUnique(t *testing.T) {
 		{"no boolean", index + `"unique": "100"}}`, "", 14},
 		{"preparation", index + `"prepareUnique": true}}`, "prepareUnique_old false, prepareUnique_new true", 0},
 		{"a preparation that is there", index + `"prepareUnique": true}}`, "", 0},
-		{"a new duplicate", `{"update": "COLL", "updates": [{"q": {"_id": 3}, "u": {"$set": {"type": "Gala"}}}]}`, "", 11000},
+		{"a new duplicate", `{"update": "COLL", "updates": [{"q": {"_id": 3}, "u": {"$set": {"type": "Gala"}}}]}`, "",
+			11000},
 		{
 			reason:  "an old one may change otherwise",
 			command: `{"update": "COLL", "updates": [{"q": {"_id": 2}, "u": {"$set": {"n": 1}}}]}`,
@@ -55,13 +56,15 @@ func TestConvertToUnique(t *testing.T) {
 		{"a dry run of one thing more", index + `"unique": true}, "validationLevel": "off", "dryRun": true}`, "", 72},
 		{"duplicates", index + `"unique": true}}`, "", 359},
 		{"one resolved", `{"delete": "COLL", "deletes": [{"q": {"_id": 2}, "limit": 1}]}`, "", 0},
-		{"another resolved", `{"update": "COLL", "updates": [{"q": {"_id": 4}, "u": {"$set": {"type": "Elstar"}}}]}`, "", 0},
+		{"another resolved", `{"update": "COLL", "updates": [{"q": {"_id": 4}, "u": {"$set": {"type": "Elstar"}}}]}`,
+			"", 0},
 		{"a dry run that goes well", index + `"unique": true}, "dryRun": true}`, "", 0},
 		{"unique", index + `"unique": true}}`, "unique_new true", 0},
 		{"unique already", index + `"unique": true}}`, "", 0},
 		{"a duplicate", `{"insert": "COLL", "documents": [{"_id": 9, "type": "Gala"}]}`, "", 11000},
 		{"a hashed index", `{"createIndexes": "COLL", "indexes": [{"key": {"h": "hashed"}, "name": "h"}]}`, "", 0},
-		{"a hashed index can't be unique", `{"collMod": "COLL", "index": {"name": "h", "prepareUnique": true}}`, "", 67},
+		{"a hashed index can't be unique", `{"collMod": "COLL", "index": {"name": "h", "prepareUnique": true}}`, "",
+			67},
 		{
 			reason:  "made with preparation",
 			command: `{"createIndexes": "COLL", "indexes": [{"key": {"n": 1}, "name": "n", "prepareUnique": true}]}`,
@@ -86,7 +89,8 @@ func TestConvertToUnique(t *testing.T) {
 		}
 		if code == 359 {
 			if got := failed.Raw.Lookup("violations").
-				String(); !strings.HasPrefix(got, `[{"ids": [{"$numberInt":"1"},{"$numberInt":"2"}]},{"ids": [{"$numberInt":"4"}`) {
+				String(); !strings.HasPrefix(got,
+				`[{"ids": [{"$numberInt":"1"},{"$numberInt":"2"}]},{"ids": [{"$numberInt":"4"}`) {
 				t.Errorf("%s: violations %s", tt.reason, got)
 			}
 		}

@@ -1,5 +1,11 @@
 package engine
 
+// This file has the command count (https://www.mongodb.com/docs/manual/reference/command/count/). The driver's
+// CountDocuments is an aggregate command instead. A command and its reply:
+//
+//	{count: "things", query: {n: 2}, limit: 10}
+//	{n: 1, ok: 1.0}
+
 import (
 	"math"
 
@@ -15,7 +21,8 @@ var countCommands = []*command{
 	}},
 }
 
-// count counts the documents that a query finds.
+// count counts the documents that a query finds. On a view, the aggregation has no document if there is nothing to
+// count.
 func count(r *request) (reply, error) {
 	if r.isView() {
 		for doc, err := range runAggregate(makeCountAggregate(r)) {
@@ -43,7 +50,7 @@ func count(r *request) (reply, error) {
 	return reply{{Key: "n", Value: bsonval.Integer(n)}}, nil
 }
 
-// readCount reads a count command and plans it.
+// readCount reads a count command and plans it. A negative limit counts as a positive one.
 func readCount(r *request) (*plan.Plan, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -52,7 +59,8 @@ func readCount(r *request) (*plan.Plan, error) {
 	coll := r.state().Collection(ns)
 	a := r.args()
 	q := plan.Query{
-		Watch: r.watch, Filter: a.Document("query"), Hint: a.Hint(), Skip: a.Natural("skip", 0), Limit: a.Integer("limit", 0),
+		Watch: r.watch, Filter: a.Document("query"), Hint: a.Hint(), Skip: a.Natural("skip", 0),
+		Limit: a.Integer("limit", 0),
 	}
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit = -q.Limit

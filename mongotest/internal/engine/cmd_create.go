@@ -1,5 +1,13 @@
 package engine
 
+// This file has the command create (https://www.mongodb.com/docs/manual/reference/command/create/). Package forms reads
+// the options of each kind of collection. Commands:
+//
+//	{create: "log", capped: true, size: 4096, max: 100}
+//	{create: "active", viewOn: "things", pipeline: [{$match: {active: true}}]}
+//	{create: "weather", timeseries: {timeField: "t", metaField: "m"}, expireAfterSeconds: 60}
+//	{create: "things", clusteredIndex: {key: {_id: 1}, unique: true}, validator: {n: {$gt: 0}}}
+
 import (
 	"time"
 
@@ -22,8 +30,8 @@ var createCommands = []*command{
 	}},
 }
 
-// create makes a collection or a view. Every option that would change what it does, and that the engine hasn't, is
-// refused. One that is there already with the same options stays as it is.
+// create makes a collection or a view. An option that the engine doesn't have is refused, unless its value changes
+// nothing. A collection that exists with the same options is no error, except in a transaction.
 func create(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -33,7 +41,7 @@ func create(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, r.write(func(w *store.Writer) error {
+	createOrCompare := func(w *store.Writer) error {
 		c := w.Collection(ns)
 		if c == nil {
 			return x.create(w, ns)
@@ -43,19 +51,21 @@ func create(r *request) (reply, error) {
 				ns, store.Show(c.Options))
 		}
 		return nil
-	})
+	}
+	return nil, r.write(createOrCompare)
 }
 
 // creation is a create command that has been read.
 type creation struct {
-	form       store.Form
-	options    bson.D // as the collection shows them
+	form       store.Form // the kind of the collection
+	options    bson.D     // as listCollections will show them
 	validation forms.Validation
-	expires    bool // measurements of a time series do
+	expires    bool // the measurements of a time series expire. A clustered collection has its expiry in the form
 	after      time.Duration
 }
 
-// readCreation reads the options of a create command.
+// readCreation reads the options of a create command. The order of the options in the reply of listCollections is
+// MongoDB's, whatever their order in the command.
 func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	a := r.args()
 	x := &creation{}
@@ -63,11 +73,13 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	var series bson.D
 	x.form.Series, series = forms.ReadSeries(a)
 	x.after, x.expires = readSeriesExpiry(a)
+	// The documents of a clustered collection expire by its clustered index, so that no other index is needed.
 	clustered := forms.ReadClustered(a)
 	if x.form.Clustered = clustered; clustered != nil {
 		clustered.Expires, clustered.ExpireAfter, x.expires = x.expires, x.after, false
 		x.options = forms.ShowClustered(clustered)
 	}
+	// Options that the engine can't serve.
 	for _, name := range []string{"encryptedFields", "temp"} {
 		a.Refuse(name)
 	}
@@ -88,6 +100,7 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	x.validation, err = forms.ReadValidation(a, by)
 	a.Fail(err)
 	x.options = append(x.options, x.validation.Given...)
+	// Which kinds and options go together.
 	switch {
 	case a.Err != nil:
 	case clustered != nil && (x.form.Capped != nil || x.form.Series != nil):
@@ -102,7 +115,7 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
 			"a time-series collection can't be made in a transaction, and takes no other options "+
 				"than 'timeseries', 'expireAfterSeconds' and 'collation', not %s", store.Show(x.options)))
-	case x.expires:
+	case x.expires: // a time series, because the expiry of a clustered collection is in its form
 		series = append(series, bson.E{Key: "expireAfterSeconds", Value: int64(x.after / time.Second)})
 		fallthrough
 	default:
@@ -111,7 +124,8 @@ func readCreation(r *request, ns store.Namespace) (*creation, error) {
 	return x, a.Err
 }
 
-// readDefault reads the default collation of a collection. A view and a time series have none.
+// readDefault reads the default collation of a collection, nil for the simple collation. The engine has no default
+// collation of views and time series, and refuses it.
 func readDefault(a *args.Reader, form store.Form) *collation.Collator {
 	spec, ok := a.Get("collation")
 	switch {
@@ -126,7 +140,7 @@ func readDefault(a *args.Reader, form store.Form) *collation.Collator {
 	return by
 }
 
-// create makes what isn't there.
+// create makes the collection or the view, which doesn't exist.
 func (x *creation) create(w *store.Writer, ns store.Namespace) error {
 	switch {
 	case x.form.View != nil:
@@ -140,7 +154,7 @@ func (x *creation) create(w *store.Writer, ns store.Namespace) error {
 	return w.SetOptions(ns, x.options, x.validation.NewCheck())
 }
 
-// hasSameOptions compares the options of collections, in any order.
+// hasSameOptions reports whether two collections have equal options, in any order.
 func hasSameOptions(a, b bson.D) bool {
 	for _, e := range a {
 		if v, ok := bsonval.Get(b, e.Key); !ok || !bsonval.Equal(v, e.Value) {
@@ -150,7 +164,7 @@ func hasSameOptions(a, b bson.D) bool {
 	return len(a) == len(b)
 }
 
-// readSeriesExpiry reads after how long measurements expire.
+// readSeriesExpiry reads expireAfterSeconds, after which measurements, or documents of a clustered collection, expire.
 func readSeriesExpiry(a *args.Reader) (after time.Duration, ok bool) {
 	v, ok := a.Get("expireAfterSeconds")
 	if !ok {
@@ -161,7 +175,8 @@ func readSeriesExpiry(a *args.Reader) (after time.Duration, ok bool) {
 	return after, true
 }
 
-// createSeries makes a time series collection, with the index on meta and time that each has.
+// createSeries makes a time series collection, with the index on meta and time that MongoDB gives it since 6.3. If the
+// measurements expire, it has another index, which isn't shown.
 func createSeries(w *store.Writer, ns store.Namespace, x *creation) error {
 	s := x.form.Series
 	if err := w.CreateAs(ns, x.options, x.form); err != nil {
@@ -170,7 +185,8 @@ func createSeries(w *store.Writer, ns store.Namespace, x *creation) error {
 	if s.Meta != "" {
 		key := bson.D{{Key: s.Meta, Value: int32(1)}, {Key: s.Time, Value: int32(1)}}
 		spec := &store.IndexSpec{Name: indexes.MakeName(key), Key: key,
-			Fields: []store.Field{store.NewField(s.Meta, store.Ordered, false), store.NewField(s.Time, store.Ordered, false)}}
+			Fields: []store.Field{store.NewField(s.Meta, store.Ordered, false),
+				store.NewField(s.Time, store.Ordered, false)}}
 		if err := w.AddIndex(ns, spec); err != nil {
 			return err
 		}

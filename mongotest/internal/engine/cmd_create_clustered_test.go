@@ -97,7 +97,8 @@ func TestClusteredExplain(t *testing.T) {
 		{id(bson.D{{Key: "$gte", Value: 12}}), nil, "CLUSTERED_IXSCAN", int32(12), nil, 88, false, 0, 88},
 		{
 			filter: id(bson.D{{Key: "$gt", Value: 20}, {Key: "$lte", Value: 40}}),
-			hint:   nil, stage: "CLUSTERED_IXSCAN", min: int32(20), max: int32(40), n: 20, backwards: false, keys: 0, docs: 20,
+			hint:   nil, stage: "CLUSTERED_IXSCAN", min: int32(20), max: int32(40), n: 20, backwards: false, keys: 0,
+			docs: 20,
 		},
 	} {
 		find := bson.D{{Key: "find", Value: "c"}, {Key: "filter", Value: w.filter}}
@@ -123,7 +124,8 @@ func TestClusteredExplain(t *testing.T) {
 		if stage == "FETCH" {
 			stage = p.InputStage.Stage
 		}
-		if stage != w.stage || p.MinRecord != w.min || p.MaxRecord != w.max || (p.Direction == "backward") != w.backwards ||
+		if stage != w.stage || p.MinRecord != w.min || p.MaxRecord != w.max ||
+			(p.Direction == "backward") != w.backwards ||
 			s.NReturned != w.n || s.TotalKeysExamined != w.keys || s.TotalDocsExamined != w.docs {
 			t.Errorf("%v, hint %v: %+v %+v", w.filter, w.hint, p, s)
 		}
@@ -167,7 +169,8 @@ func TestClusteredIndex(t *testing.T) {
 	refuse(197, create(bson.D{key("_id", -1), unique}))
 	refuse(5979704, create(bson.D{key("_id", 1), unique, {Key: "v", Value: 1}}))
 	refuse(40415, create(bson.D{key("_id", 1), unique, {Key: "sparse", Value: true}}))
-	refuse(72, create(bson.D{key("_id", 1), unique}, bson.E{Key: "capped", Value: true}, bson.E{Key: "size", Value: 100}))
+	refuse(72, create(bson.D{key("_id", 1), unique}, bson.E{Key: "capped", Value: true},
+		bson.E{Key: "size", Value: 100}))
 	refuse(72,
 		create(bson.D{key("_id", 1), unique}, bson.E{Key: "timeseries", Value: bson.D{{Key: "timeField", Value: "t"}}}))
 
@@ -178,14 +181,16 @@ func TestClusteredIndex(t *testing.T) {
 	must(t, db.RunCommand(ctx, creates(index("a"))).Err())
 	var listed []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &listed))
-	same(t, "indexes", listed,
-		`[{"v":{"$numberInt":"2"},"key":{"_id":{"$numberInt":"1"}},"name":"by id","unique":true,"clustered":true} {"v":{"$numberInt":"2"},"key":{"a":{"$numberInt":"1"}},"name":"a index"}]`)
+	wantSame(t, "indexes", listed,
+		`[{"v":{"$numberInt":"2"},"key":{"_id":{"$numberInt":"1"}},"name":"by id","unique":true,"clustered":true} `+
+			`{"v":{"$numberInt":"2"},"key":{"a":{"$numberInt":"1"}},"name":"a index"}]`)
 	specs := must1[[]mongo.CollectionSpecification](t)(db.ListCollectionSpecifications(ctx, bson.D{}))
 	if len(specs) != 1 || specs[0].IDIndex.Name != "" {
 		t.Errorf("%+v", specs)
 	}
-	same(t, "options", specs[0].Options.String(),
-		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
+	wantSame(t, "options", specs[0].Options.String(),
+		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": `+
+			`true}}`)
 	drop := bson.D{{Key: "dropIndexes", Value: "c"}}
 	refuse(5979800, append(drop, bson.E{Key: "index", Value: "by id"}))
 	refuse(6011800, bson.D{
@@ -238,6 +243,7 @@ func TestClusteredEvents(t *testing.T) {
 	if !stream.Next(ctx) {
 		t.Fatal(stream.Err())
 	}
-	same(t, "event", stream.Current.Lookup("operationDescription"),
-		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": true}}`)
+	wantSame(t, "event", stream.Current.Lookup("operationDescription"),
+		`{"clusteredIndex": {"v": {"$numberInt":"2"},"key": {"_id": {"$numberInt":"1"}},"name": "by id","unique": `+
+			`true}}`)
 }

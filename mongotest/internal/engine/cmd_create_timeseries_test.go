@@ -19,13 +19,15 @@ func TestTimeSeries(t *testing.T) {
 	const at = `{"$date":"2024-01-01T00:00:00Z"}`
 	runSteps(t, e,
 		step{
-			command: `{"create":"w","timeseries":{"timeField":"t","metaField":"m"},"expireAfterSeconds":{"$numberLong":"3000000000"}}`,
-			want:    `"code":72`,
+			command: `{"create":"w","timeseries":{"timeField":"t","metaField":"m"},` +
+				`"expireAfterSeconds":{"$numberLong":"3000000000"}}`,
+			want: `"code":72`,
 		},
 		step{`{"create":"w","timeseries":{"timeField":"t","metaField":"m"}}`, ""},
 		step{
 			command: `{"listCollections":1}`,
-			want: `"firstBatch":[{"name":"w","type":"timeseries","options":{"timeseries":{"timeField":"t","metaField":"m","granularity":"seconds",` +
+			want: `"firstBatch":[{"name":"w","type":"timeseries","options":{"timeseries":{"timeField":"t",` +
+				`"metaField":"m","granularity":"seconds",` +
 				`"bucketMaxSpanSeconds":3600}},"info":{"readOnly":false}}]`,
 		},
 		step{`{"listIndexes":"w"}`, `"firstBatch":[{"v":2,"key":{"m":1,"t":1},"name":"m_1_t_1"}]`},
@@ -38,7 +40,8 @@ func TestTimeSeries(t *testing.T) {
 		step{`{"insert":"w","documents":[{"_id":2,"t":5}]}`, `"code":2,`},
 		step{
 			command: `{"find":"w"}`,
-			want:    `[{"t":{"$date":"2024-01-01T00:00:00Z"},"m":{"s":1},"_id":1,"x":5},{"t":{"$date":"2024-01-01T00:00:00Z"},"m":{"s":2},"_id":1,"x":6}]`,
+			want: `[{"t":{"$date":"2024-01-01T00:00:00Z"},"m":{"s":1},"_id":1,"x":5},` +
+				`{"t":{"$date":"2024-01-01T00:00:00Z"},"m":{"s":2},"_id":1,"x":6}]`,
 		},
 		step{`{"count":"w","query":{"_id":1}}`, `"n":2`}, step{`{"distinct":"w","key":"m.s"}`, `"values":[1,2]`},
 		step{`{"aggregate":"w","pipeline":[{"$group":{"_id":null,"n":{"$sum":"$x"}}}],"cursor":{}}`, `"n":11`},
@@ -52,7 +55,8 @@ func TestTimeSeries(t *testing.T) {
 		step{`{"update":"w","updates":[{"q":{"m.s":3},"u":{"$set":{"x":1}},"multi":true}]}`, `"code":72`},
 		step{`{"update":"w","updates":[{"q":{"m.s":3},"u":{"$rename":{"m.s":"x"}},"multi":true}]}`, `"code":72`},
 		step{`{"update":"w","updates":[{"q":{"m.s":3},"u":[{"$set":{"m.s":1}}],"multi":true}]}`, `"code":72`},
-		step{`{"update":"w","updates":[{"q":{"m.s":3},"u":{"$set":{"m.s":1}},"multi":true,"upsert":true}]}`, `"code":72`},
+		step{`{"update":"w","updates":[{"q":{"m.s":3},"u":{"$set":{"m.s":1}},"multi":true,"upsert":true}]}`,
+			`"code":72`},
 		step{`{"findAndModify":"w","query":{},"update":{"$set":{"m":1}}}`, `"code":238`},
 		step{`{"delete":"w","deletes":[{"q":{"x":6},"limit":1}]}`, `"n":1`}, step{`{"count":"w"}`, `"n":1`},
 		step{`{"findAndModify":"w","query":{},"remove":true}`, `"x":5`},
@@ -61,28 +65,32 @@ func TestTimeSeries(t *testing.T) {
 		step{`{"renameCollection":"test.w","to":"test.z","$db":"admin"}`, `"code":20`},
 		step{`{"convertToCapped":"w","size":5}`, `"code":238`}, step{`{"collStats":"w"}`, `"code":238`},
 		step{`{"collMod":"w","validator":{}}`, `"code":72`},
-		step{`{"createIndexes":"w","indexes":[{"key":{"x":1},"name":"x"}]}`, `"numIndexesBefore":1,"numIndexesAfter":2`},
+		step{`{"createIndexes":"w","indexes":[{"key":{"x":1},"name":"x"}]}`,
+			`"numIndexesBefore":1,"numIndexesAfter":2`},
 		step{`{"createIndexes":"w","indexes":[{"key":{"x":1},"name":"u","unique":true}]}`, `"code":72`},
 		step{`{"createIndexes":"w","indexes":[{"key":{"x":"hashed"},"name":"h"}]}`, `"code":238`},
 		step{`{"createIndexes":"w","indexes":[{"key":{"t":1},"name":"ttl","expireAfterSeconds":5}]}`, `"code":72`},
 		step{
-			command: `{"createIndexes":"w","indexes":[{"key":{"t":1},"name":"ttl","expireAfterSeconds":5,"partialFilterExpression":{"m.s":1}}]}`,
-			want:    "",
+			command: `{"createIndexes":"w","indexes":[{"key":{"t":1},"name":"ttl","expireAfterSeconds":5,` +
+				`"partialFilterExpression":{"m.s":1}}]}`,
+			want: "",
 		},
 		step{`{"dropIndexes":"w","index":"*"}`, `"nIndexesWas":3`}, step{`{"drop":"w"}`, `"nIndexesWas":0`},
 		// Options.
 		step{`{"create":"a","timeseries":{"timeField":"t","granularity":"hours"},"expireAfterSeconds":60}`, ""},
 		step{
 			command: `{"listCollections":1}`,
-			want:    `{"timeseries":{"timeField":"t","granularity":"hours","bucketMaxSpanSeconds":2592000},"expireAfterSeconds":60}`,
+			want: `{"timeseries":{"timeField":"t","granularity":"hours","bucketMaxSpanSeconds":2592000},` +
+				`"expireAfterSeconds":60}`,
 		},
 		step{`{"collMod":"a","expireAfterSeconds":"off"}`, ""}, step{`{"listCollections":1}`, `!expireAfterSeconds`},
 		step{`{"create":"b","timeseries":{"timeField":"t","bucketMaxSpanSeconds":60,"bucketRoundingSeconds":60}}`, ""},
 		step{`{"update":"b","updates":[{"q":{},"u":{"$set":{"x":1}},"multi":true}]}`, `"code":72`},
 		step{`{"create":"c","timeseries":{"timeField":"t","bucketMaxSpanSeconds":60}}`, `"code":72`},
 		step{
-			command: `{"create":"c","timeseries":{"timeField":"t","granularity":"hours","bucketMaxSpanSeconds":60,"bucketRoundingSeconds":60}}`,
-			want:    `"code":72`,
+			command: `{"create":"c","timeseries":{"timeField":"t","granularity":"hours","bucketMaxSpanSeconds":60,` +
+				`"bucketRoundingSeconds":60}}`,
+			want: `"code":72`,
 		},
 		step{`{"create":"c","timeseries":{"timeField":"t","granularity":"days"}}`, `"code":2,`},
 		step{`{"create":"c","timeseries":{"metaField":"m"}}`, `"code":40414`},
@@ -106,13 +114,14 @@ func TestTimeSeries(t *testing.T) {
 func TestTimeSeriesExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()
-		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
+		client := must1[*mongo.Client](t)(
+			mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		defer e.Close()
 		defer client.Disconnect(ctx)
 		db := client.Database("test")
-		must(t,
-			db.CreateCollection(ctx, "w",
-				options.CreateCollection().SetExpireAfterSeconds(60).SetTimeSeriesOptions(options.TimeSeries().SetTimeField("t"))))
+		series := options.TimeSeries().SetTimeField("t")
+		must(t, db.CreateCollection(ctx, "w",
+			options.CreateCollection().SetExpireAfterSeconds(60).SetTimeSeriesOptions(series)))
 		stream := must1[*mongo.ChangeStream](t)(db.Watch(ctx, mongo.Pipeline{},
 			options.ChangeStream().SetMaxAwaitTime(time.Millisecond)))
 		defer stream.Close(ctx)
@@ -121,11 +130,11 @@ func TestTimeSeriesExpire(t *testing.T) {
 			must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, bson.D{{Key: "t", Value: time.Now()}}))
 			time.Sleep(40 * time.Second)
 		}
-		same(t, "left", must1[int64](t)(c.CountDocuments(ctx, bson.D{})), int64(1))
-		same(t, "an event", stream.TryNext(ctx), false)
+		wantSame(t, "left", must1[int64](t)(c.CountDocuments(ctx, bson.D{})), int64(1))
+		wantSame(t, "an event", stream.TryNext(ctx), false)
 		must(t, db.RunCommand(ctx, doc(t, `{"collMod":"w","expireAfterSeconds":"off"}`)).Err())
 		time.Sleep(time.Hour)
-		same(t, "left for good", must1[int64](t)(c.CountDocuments(ctx, bson.D{})), int64(1))
+		wantSame(t, "left for good", must1[int64](t)(c.CountDocuments(ctx, bson.D{})), int64(1))
 	})
 }
 
@@ -142,7 +151,7 @@ func TestImagesByCollMod(t *testing.T) {
 		must(t, set(ctx, c, 1, n+1))
 	}
 	for _, want := range []string{`null`, `{"_id":1,"n":1}`, `null`} {
-		same(t, "another event", tryNext(available), true)
+		wantSame(t, "another event", tryNext(available), true)
 		var event struct{ FullDocumentBeforeChange any }
 		must(t, bson.Unmarshal(available.Current, &event))
 		var before bson.D
@@ -151,9 +160,9 @@ func TestImagesByCollMod(t *testing.T) {
 		if before != nil {
 			got = show(t, before)
 		}
-		same(t, "before", got, want)
+		wantSame(t, "before", got, want)
 	}
-	same(t, "a required image that isn't there", tryNext(required), false)
+	wantSame(t, "a required image that isn't there", tryNext(required), false)
 	wantCode(t, "required", required.Err(), 47)
 	runSteps(t, e,
 		step{`{"collMod":"c","changeStreamPreAndPostImages":{"enabled":true}}`, ""},

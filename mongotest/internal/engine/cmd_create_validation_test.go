@@ -21,7 +21,8 @@ func TestValidation(t *testing.T) {
 		{"replacement", `{"update":"things","updates":[{"q":{"_id":1},"u":{"n":"x"}}]}`},
 		{"upsert", `{"update":"things","updates":[{"q":{"_id":9},"u":{"$set":{"n":"x"}},"upsert":true}]}`},
 		{"findAndModify", `{"findAndModify":"things","query":{"_id":1},"update":{"$set":{"n":"x"}}}`},
-		{"findAndModify, upsert", `{"findAndModify":"things","query":{"_id":9},"update":{"$set":{"n":"x"}},"upsert":true}`},
+		{"findAndModify, upsert",
+			`{"findAndModify":"things","query":{"_id":9},"update":{"$set":{"n":"x"}},"upsert":true}`},
 		{"$merge", `{"aggregate":"others","pipeline":[{"$merge":"things"}],"cursor":{}}`},
 		{"$out", `{"aggregate":"others","pipeline":[{"$out":"things"}],"cursor":{}}`},
 		{"no change", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$set":{"n":"x"}}}]}`},
@@ -43,7 +44,8 @@ func TestValidation(t *testing.T) {
 				db := c.Database()
 				insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":"x"}`)
 				insert(t, db.Collection("others"), `{"_id":9,"n":"x"}`)
-				mod := append(doc(t, `{"collMod":"things","validator":{"$jsonSchema":{"properties":{"n":{"bsonType":"int"}}}}}`),
+				mod := append(doc(t,
+					`{"collMod":"things","validator":{"$jsonSchema":{"properties":{"n":{"bsonType":"int"}}}}}`),
 					doc(t, level.options)...)
 				if err := db.RunCommand(ctx, mod).Err(); err != nil {
 					t.Fatal(err)
@@ -77,7 +79,8 @@ func TestValidation(t *testing.T) {
 // A failure says which document it was.
 func TestValidationError(t *testing.T) {
 	c := collection(t)
-	err := c.Database().CreateCollection(ctx, "things", options.CreateCollection().SetValidator(doc(t, `{"n":{"$gt":0}}`)))
+	err := c.Database().CreateCollection(ctx, "things",
+		options.CreateCollection().SetValidator(doc(t, `{"n":{"$gt":0}}`)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +93,7 @@ func TestValidationError(t *testing.T) {
 	if got := bulk.WriteErrors[0].Details.Lookup("failingDocumentId"); got.Int32() != 2 {
 		t.Errorf("details name %s", got)
 	}
-	same(t, "details", show(t, bulk.WriteErrors[0].Details.Lookup("details").Document()),
+	wantSame(t, "details", show(t, bulk.WriteErrors[0].Details.Lookup("details").Document()),
 		`{"operatorName":"$gt","specifiedAs":{"n":{"$gt":0}},"reason":"field was missing"}`)
 	wantAll(t, c, `{"_id":1,"n":1}`)
 }
@@ -134,7 +137,8 @@ func TestValidationErrorLarge(t *testing.T) {
 	c := collection(t)
 	details := func(validator string, d bson.D) bson.Raw {
 		t.Helper()
-		if err := c.Database().RunCommand(ctx, doc(t, `{"collMod":"things","validator":`+validator+`}`)).Err(); err != nil {
+		if err := c.Database().RunCommand(ctx,
+			doc(t, `{"collMod":"things","validator":`+validator+`}`)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		_, err := c.InsertOne(ctx, d)
@@ -145,10 +149,11 @@ func TestValidationErrorLarge(t *testing.T) {
 	}
 	must(t, c.Database().CreateCollection(ctx, "things"))
 	large := bson.D{{Key: "_id", Value: int32(1)}, {Key: "s", Value: strings.Repeat("x", 13<<20)}}
-	same(t, "a large value", show(t, details(`{"s":{"$type":"int"}}`, large)), `{"failingDocumentId":1,"truncated":true,`+
-		`"details":{"operatorName":"$type","reason":"type did not match","consideredType":"string"}}`)
+	wantSame(t, "a large value", show(t, details(`{"s":{"$type":"int"}}`, large)),
+		`{"failingDocumentId":1,"truncated":true,`+
+			`"details":{"operatorName":"$type","reason":"type did not match","consideredType":"string"}}`)
 	got := details(`{"$expr":{"$divide":[1,"$n"]}}`, doc(t, `{"_id":2,"n":0}`))
-	same(t, "an error", got.Lookup("details", "reason").StringValue(), "failed to evaluate aggregation expression")
+	wantSame(t, "an error", got.Lookup("details", "reason").StringValue(), "failed to evaluate aggregation expression")
 }
 
 // TestManualSchema is the example of the manual's page core/schema-validation/specify-json-schema: an int where a
@@ -157,9 +162,11 @@ func TestManualSchema(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	must(t, db.CreateCollection(ctx, "students", options.CreateCollection().SetValidator(doc(t, `{"$jsonSchema":{
-		"bsonType":"object","title":"Student Object Validation","required":["address","major","name","year"],"properties":{
+		"bsonType":"object","title":"Student Object Validation","required":["address","major","name","year"],
+		"properties":{
 		"name":{"bsonType":"string","description":"'name' must be a string and is required"},
-		"year":{"bsonType":"int","minimum":2017,"maximum":3017,"description":"'year' must be an integer in [ 2017, 3017 ] and is required"},
+		"year":{"bsonType":"int","minimum":2017,"maximum":3017,
+			"description":"'year' must be an integer in [ 2017, 3017 ] and is required"},
 		"gpa":{"bsonType":["double"],"description":"'gpa' must be a double if the field exists"}}}}`))))
 	student := func(gpa any) bson.D {
 		return append(doc(t,
@@ -172,11 +179,14 @@ func TestManualSchema(t *testing.T) {
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "Document failed validation") {
 		t.Fatal(err)
 	}
-	same(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()),
+	wantSame(t, "details", show(t, refused.WriteErrors[0].Details.Lookup("details").Document()),
 		`{"operatorName":"$jsonSchema",`+
-			`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties","propertiesNotSatisfied":[`+
-			`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists","details":[{"operatorName":"bsonType",`+
-			`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,"consideredType":"int"}]}]}]}`)
+			`"title":"Student Object Validation","schemaRulesNotSatisfied":[{"operatorName":"properties",`+
+			`"propertiesNotSatisfied":[`+
+			`{"propertyName":"gpa","description":"'gpa' must be a double if the field exists",`+
+			`"details":[{"operatorName":"bsonType",`+
+			`"specifiedAs":{"bsonType":["double"]},"reason":"type did not match","consideredValue":3,`+
+			`"consideredType":"int"}]}]}]}`)
 	must1[*mongo.InsertOneResult](t)(db.Collection("students").InsertOne(ctx, student(3.0)))
 }
 

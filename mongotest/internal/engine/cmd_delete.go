@@ -1,5 +1,13 @@
 package engine
 
+// This file has the command delete (https://www.mongodb.com/docs/manual/reference/command/delete/). A limit of 1 is the
+// driver's DeleteOne, a limit of 0 its DeleteMany. A command and its reply:
+//
+//	{delete: "things", deletes: [{q: {n: 1}, limit: 1}, {q: {n: {$gt: 5}}, limit: 0}]}
+//	{n: 3, ok: 1.0}
+//
+// bulkWrite runs its statements too, and explain reads one.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -16,6 +24,7 @@ var deleteCommands = []*command{
 	}},
 }
 
+// deleteFields are the fields of a statement.
 var deleteFields = []string{"q", "limit", "hint", "collation"}
 
 // remove runs the statements of a delete command.
@@ -52,7 +61,7 @@ func remove(r *request) (reply, error) {
 	return st.addErrors(reply{{Key: "n", Value: n}}), nil
 }
 
-// runDelete runs one statement, and returns how many documents it deleted.
+// runDelete runs one statement, and returns how many documents it deleted, also beside an error.
 func runDelete(r *request, ns store.Namespace, statement bson.D) (int32, error) {
 	t, err := readDelete(r, ns, &args.Reader{Place: "delete.deletes", Doc: statement, Watch: r.watch})
 	if err != nil {
@@ -79,6 +88,7 @@ func readDelete(r *request, ns store.Namespace, a *args.Reader) (*target, error)
 	by := a.Collation(r.state().Collection(ns))
 	t := &target{ns: ns, multi: limit == 0, now: r.engine.now()}
 	t.query = plan.Query{Watch: r.watch, Filter: a.Document("q"), Hint: a.Hint()}
+	// The filter may use the variables of the command's let.
 	a.Place, a.Doc = "delete.deletes", append(a.Doc[:len(a.Doc):len(a.Doc)], readLet(r)...)
 	a.Special = r.findSpecial(ns)
 	t.query.Matcher = a.Matcher(t.query.Filter, t.now, "let", by)
@@ -88,7 +98,7 @@ func readDelete(r *request, ns store.Namespace, a *args.Reader) (*target, error)
 	return t, a.Err
 }
 
-// delete removes what the target finds and returns how many that were.
+// delete deletes the documents of the target, and returns their number.
 func (t *target) delete(r *request) (n int32, err error) {
 	err = t.changeEach(r, func(w *store.Writer, old *store.Record) error {
 		if err := w.Delete(t.ns, old); err != nil {

@@ -1,5 +1,11 @@
 package engine
 
+// This file has the command distinct (https://www.mongodb.com/docs/manual/reference/command/distinct/). A command and
+// its reply:
+//
+//	{distinct: "things", key: "tags", query: {n: 1}}
+//	{values: ["a", "b"], ok: 1.0}
+
 import (
 	"slices"
 
@@ -18,7 +24,8 @@ var distinctCommands = []*command{
 	}},
 }
 
-// distinct returns the different values at a path of the documents that a query finds.
+// distinct returns the different values at a path of the documents that a query finds, sorted. Values that are equal
+// under the collation are one, the first of them. The reply is one document of at most 16 MB.
 func distinct(r *request) (reply, error) {
 	p, err := readDistinct(r)
 	if err != nil {
@@ -28,6 +35,7 @@ func distinct(r *request) (reply, error) {
 	if r.isView() {
 		docs = runAggregate(makeDistinctAggregate(r))
 	}
+	// An index isn't used for the values themselves, only for the query.
 	by := p.Query().Matcher.Collation()
 	path := bsonval.ParsePath(r.args().Text("key"))
 	var found []any
@@ -72,8 +80,11 @@ func readDistinct(r *request) (*plan.Plan, error) {
 	return plan.Choose(coll, q)
 }
 
-// collectValues appends the values of v at a path. It goes through arrays on the way, and takes the elements of an
-// array at the end.
+// collectValues appends the values of v at a path to found. It goes through arrays on the way, and takes the elements
+// of an array at the end, but not the elements of arrays in it. A number in the path is also a position:
+//
+//	{a: [{b: 1}, {b: [2, 3]}]}   a.b   →   1, 2, 3
+//	{a: [{b: 1}, {b: [2, 3]}]}   a.0   →   {b: 1}
 func collectValues(found []any, v any, path bsonval.Path) []any {
 	if len(path) == 0 {
 		if a, ok := v.(bson.A); ok {

@@ -1,5 +1,12 @@
 package engine
 
+// This file has the command explain (https://www.mongodb.com/docs/manual/reference/command/explain/). It plans a read
+// or a write without doing it. explain_stages.go shows the plan. A command and its reply:
+//
+//	{explain: {find: "things", filter: {n: 1}}, verbosity: "executionStats"}
+//	{explainVersion: "1", queryPlanner: {winningPlan: {stage: "COLLSCAN", …}, …},
+//	 executionStats: {nReturned: 0, totalKeysExamined: 0, totalDocsExamined: 2, …}, command: {find: "things", …}, …}
+
 import (
 	"slices"
 
@@ -15,7 +22,7 @@ var explainCommands = []*command{
 	{name: "explain", run: explain, fields: []string{"verbosity"}},
 }
 
-// explainers read a command without running it.
+// explainers are functions that read and plan a command without running it. Other commands can't be explained.
 var explainers = map[string]func(r *request) (*explained, error){
 	"aggregate":     explainAggregate,
 	"find":          explainFind,
@@ -26,7 +33,8 @@ var explainers = map[string]func(r *request) (*explained, error){
 	"findAndModify": explainFindAndModify,
 }
 
-// explain shows the plan of another command, and runs the plan unless the verbosity is queryPlanner.
+// explain shows the plan of another command, and runs the plan unless the verbosity is queryPlanner. Running it finds
+// documents and counts, and changes nothing. It isn't counted for $indexStats.
 func explain(r *request) (reply, error) {
 	inner, verbosity, err := readExplain(r)
 	if err != nil {
@@ -41,7 +49,7 @@ func explain(r *request) (reply, error) {
 		return nil, err
 	}
 	run := x.plan.Try()
-	n := int64(0)
+	n := int64(0) // how many documents the plan returns
 	if verbosity != "queryPlanner" {
 		for {
 			rec, err := run.Next()
@@ -54,6 +62,7 @@ func explain(r *request) (reply, error) {
 			n++
 		}
 	}
+	// A plan that hasn't run has no executionStats.
 	planner, stats := x.report(run, n)
 	if verbosity == "queryPlanner" {
 		stats = nil
@@ -73,7 +82,8 @@ func explain(r *request) (reply, error) {
 	}}), nil
 }
 
-// readExplain takes the command to explain out of an explain command.
+// readExplain reads an explain command. inner is a request for the command to explain: a copy of r, with its session
+// and state, and the fields of the inner command.
 func readExplain(r *request) (inner *request, verbosity string, err error) {
 	a := r.args()
 	body := a.Document("explain")
@@ -91,6 +101,7 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	if a.Err != nil {
 		return nil, "", a.Err
 	}
+	// The copy is the same request in everything but the command.
 	copied := *r
 	inner = &copied
 	inner.body, inner.name = body, body[0].Key
@@ -104,7 +115,7 @@ func readExplain(r *request) (inner *request, verbosity string, err error) {
 	return inner, verbosity, fields.CheckKnown(inner.command.fields, genericFields)
 }
 
-// explainFind reads a find command.
+// explainFind reads a find command. The stage above its plan is that of the projection.
 func explainFind(r *request) (*explained, error) {
 	if r.isView() {
 		return explainView(makeFindAggregate(r))
@@ -149,7 +160,8 @@ func explainDistinct(r *request) (*explained, error) {
 	return &explained{ns: ns, plan: p}, err
 }
 
-// explainView explains a command on a view, as an aggregate command.
+// explainView explains a command on a view as an aggregate command. It takes the result of a function named
+// make…Aggregate, with its error.
 func explainView(r *request, err error) (*explained, error) {
 	if err != nil {
 		return nil, err
@@ -183,7 +195,7 @@ func explainDelete(r *request) (*explained, error) {
 	return t.explain(r, "DELETE")
 }
 
-// explainFindAndModify reads a findAndModify command.
+// explainFindAndModify reads a findAndModify command. With remove it is explained as a delete.
 func explainFindAndModify(r *request) (*explained, error) {
 	m, _, err := readModify(r)
 	if err != nil {
@@ -195,7 +207,8 @@ func explainFindAndModify(r *request) (*explained, error) {
 	return m.explain(r, "UPDATE")
 }
 
-// readOnlyStatement returns the statement of a write command that has one.
+// readOnlyStatement returns the statement of an update or a delete command, which may have only one here, and the
+// collection. field is updates or deletes.
 func readOnlyStatement(r *request, field string) (store.Namespace, bson.D, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -212,10 +225,10 @@ func readOnlyStatement(r *request, field string) (store.Namespace, bson.D, error
 	return ns, list[0], nil
 }
 
-// explain plans the query of a write.
+// explain plans the query of a write. stage is UPDATE or DELETE.
 func (t *target) explain(r *request, stage string) (*explained, error) {
 	q := t.query
-	if !t.multi {
+	if !t.multi { // the plan ends at the first document, as the write would
 		q.Limit = 1
 	}
 	p, err := plan.Choose(r.state().Collection(t.ns), q)

@@ -2,8 +2,10 @@ package engine
 
 import "go.mongodb.org/mongo-driver/v2/bson"
 
-// explainAggregate shows the plan of the first stages, and the other stages
-// after it.
+// explainAggregate reads an aggregate command. If the plan does all stages, explain shows it like that of a find.
+// Otherwise the plan is the first stage of a list, and the other stages follow as they were sent:
+//
+//	{stages: [{$cursor: {queryPlanner: {…}, executionStats: {…}}}, {$group: {_id: "$n"}}]}
 func explainAggregate(r *request) (*explained, error) {
 	a, err := readAggregate(r)
 	if err != nil {

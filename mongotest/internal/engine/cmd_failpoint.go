@@ -1,5 +1,8 @@
 package engine
 
+// This file has the command configureFailPoint, by which drivers' tests let other commands fail
+// (https://github.com/mongodb/mongo/wiki/The-%22failCommand%22-fail-point). request_fail.go acts on fail points.
+
 import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
@@ -9,7 +12,8 @@ var failPointCommands = []*command{
 	{name: "configureFailPoint", admin: true, fields: []string{"mode", "data"}, run: configureFailPoint},
 }
 
-// configureFailPoint sets the mode and the data of a fail point.
+// configureFailPoint sets the mode and the data of a fail point: {configureFailPoint: "failCommand", mode: {times: 1},
+// data: {failCommands: ["insert"], errorCode: 11602}}. count in the reply is how often it has acted so far.
 func configureFailPoint(r *request) (reply, error) {
 	name, ok := r.body[0].Value.(string)
 	if !ok {

@@ -1,5 +1,13 @@
 package engine
 
+// This file has the command find (https://www.mongodb.com/docs/manual/reference/command/find/). A command and its
+// reply, after which a getMore reads more documents:
+//
+//	{find: "things", filter: {n: {$gt: 1}}, sort: {n: 1}, batchSize: 1}
+//	{cursor: {firstBatch: [{_id: 1, n: 2}], id: 1426325200878998542, ns: "test.things"}, ok: 1.0}
+//
+// On a view it becomes an aggregate command (views.go). cmd_find_tail.go has tailable cursors.
+
 import (
 	"math"
 
@@ -21,16 +29,16 @@ var findCommands = []*command{
 
 // finder is a find command that has been read.
 type finder struct {
-	ns   store.Namespace
-	plan *plan.Plan
-	cursor.Shape
-	batch    int64
-	single   bool
-	tailable bool
-	await    bool
+	ns           store.Namespace
+	plan         *plan.Plan
+	cursor.Shape       // how the documents are shown
+	batch        int64 // how many documents the first batch has
+	single       bool  // there is no other batch
+	tailable     bool
+	await        bool // awaitData
 }
 
-// find returns the documents that a query finds.
+// find returns the documents that a query finds, by a cursor.
 func find(r *request) (reply, error) {
 	if r.isView() {
 		over, err := makeFindAggregate(r)
@@ -50,7 +58,7 @@ func find(r *request) (reply, error) {
 	return r.openSource(f.ns, src, f.batch, f.single)
 }
 
-// readFind reads a find command and plans it.
+// readFind reads a find command and plans it. explain calls it too.
 func readFind(r *request) (*finder, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -63,6 +71,7 @@ func readFind(r *request) (*finder, error) {
 		Watch: r.watch, Filter: a.Document("filter"), Sort: a.Document("sort"), Hint: a.Hint(),
 		Skip: a.Natural("skip", 0), Limit: a.Integer("limit", 0),
 	}
+	// A negative limit is a limit and singleBatch, as in old drivers.
 	if q.Limit < 0 && q.Limit > math.MinInt64 {
 		q.Limit, f.single = -q.Limit, true
 	}
@@ -74,6 +83,7 @@ func readFind(r *request) (*finder, error) {
 	}
 	spec := a.Document("projection")
 	q.NoDisk = !a.Boolean("allowDiskUse", true)
+	// These change nothing here, but their types are checked.
 	a.Boolean("noCursorTimeout", false)
 	a.Boolean("allowPartialResults", false)
 	a.Boolean("oplogReplay", false)
@@ -82,6 +92,7 @@ func readFind(r *request) (*finder, error) {
 	}
 	f.ReturnKey, f.RecordID = a.Boolean("returnKey", false), a.Boolean("showRecordId", false)
 	q.Keyed = f.ReturnKey
+	// The filter is parsed before the projection, whose positional operator needs it.
 	now := r.engine.now()
 	a.Special = r.findSpecial(ns)
 	q.Matcher = a.Matcher(q.Filter, now, "let", a.Collation(coll))

@@ -23,7 +23,8 @@ func TestReturnKey(t *testing.T) {
 		{"backwards", `"hint":{"a":1},"sort":{"a":-1},"returnKey":true`, `[{"a":3},{"a":2},{"a":1}]`},
 		{"sorted in memory", `"hint":{"a":1},"sort":{"b":1},"returnKey":true`, `[{"a":3},{"a":2},{"a":1}]`},
 		{"a projection doesn't count", `"hint":{"a":1},"projection":{"b":1},"limit":1,"returnKey":true`, `[{"a":1}]`},
-		{"nor does showRecordId", `"sort":{"_id":1},"returnKey":true,"showRecordId":true`, `[{"_id":1},{"_id":2},{"_id":3}]`},
+		{"nor does showRecordId", `"sort":{"_id":1},"returnKey":true,"showRecordId":true`,
+			`[{"_id":1},{"_id":2},{"_id":3}]`},
 		{"by _id", `"filter":{"_id":2},"returnKey":true`, `[{"_id":2}]`},
 		{
 			reason:  "several fields, one missing",

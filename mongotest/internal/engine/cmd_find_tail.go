@@ -1,5 +1,8 @@
 package engine
 
+// This file opens tailable cursors, by find with tailable: true on a capped collection
+// (https://www.mongodb.com/docs/manual/core/tailable-cursors/). cursor.Tail reads the documents, cmd_getmore.go waits.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -10,7 +13,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-// findTail opens a tailable cursor for a find command.
+// findTail opens a tailable cursor for a find command. await is its awaitData: a getMore waits for a document. The
+// cursor of a collection that doesn't exist is closed at once.
 func findTail(r *request, f *finder, await bool) (reply, error) {
 	q := f.plan.Query()
 	c := r.state().Collection(f.ns)
@@ -31,8 +35,10 @@ func findTail(r *request, f *finder, await bool) (reply, error) {
 	return r.openCursor(&cursor.Cursor{Namespace: f.ns, Source: t, Tail: t, Await: await}, f.batch, false)
 }
 
-// checkTail refuses the options that a tailable cursor can't have.
+// checkTail refuses options that a tailable cursor can't have. readFind calls it while it reads, and so it first
+// returns an earlier error.
 func checkTail(a *args.Reader, tailable, await, single bool, q plan.Query) error {
+	// {$natural: 1} as a hint or a sort changes nothing: a tailable cursor reads in this order.
 	natural := bson.D{{Key: "$natural", Value: int32(1)}}
 	switch {
 	case a.Err != nil:
@@ -41,6 +47,7 @@ func checkTail(a *args.Reader, tailable, await, single bool, q plan.Query) error
 		return mongoerr.New(mongoerr.FailedToParse, "Cannot set 'awaitData' without also setting 'tailable'")
 	case !tailable:
 		return nil
+	// The order of insertion is the only one in which later documents come last.
 	case len(q.Sort) > 0 &&
 		(len(q.Sort) != 1 || q.Sort[0].Key != "$natural" || bsonval.Compare(q.Sort[0].Value, int32(1)) != 0):
 		return mongoerr.New(mongoerr.BadValue, "cannot use tailable option with a sort other than {$natural: 1}")

@@ -1,5 +1,10 @@
 package engine
 
+// This file has the command findAndModify: {findAndModify: "things", query: {n: 1}, update: {$inc: {n: 1}}, new: true}.
+// It changes one document, and its reply has the document before or after the change:
+//
+//	{lastErrorObject: {n: 1, updatedExisting: true}, value: {_id: 7, n: 2}}
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -24,11 +29,13 @@ var findAndModifyCommands = []*command{
 // modifier is a findAndModify command that has been read.
 type modifier struct {
 	updater
-	remove, returnNew bool
-	fields            *projection.Projection // nil means whole documents
+	remove    bool                   // delete the document
+	returnNew bool                   // new: the reply has the document after the change
+	fields    *projection.Projection // of the document in the reply; nil means whole documents
 }
 
-// findAndModify changes one document and returns it.
+// findAndModify changes one document and returns it. The session remembers the whole reply, because a retried command
+// must return the same document.
 func findAndModify(r *request) (reply, error) {
 	m, stmt, err := readModify(r)
 	if err != nil {
@@ -37,7 +44,7 @@ func findAndModify(r *request) (reply, error) {
 	if o, again := r.recall(stmt); again {
 		return append(o.Reply, bson.E{Key: "retriedStmtId", Value: stmt}), nil
 	}
-	var rep reply
+	var rep reply // of the command; its capacity is cut below, because execute appends to it
 	err = r.routeStatement(&m.target, m.describeChange("findAndModify", r.body), func() (err error) {
 		rep, err = m.run(r)
 		return err
@@ -48,7 +55,7 @@ func findAndModify(r *request) (reply, error) {
 	return rep, err
 }
 
-// readModify reads a findAndModify command.
+// readModify reads a findAndModify command. The number is the id of its statement.
 func readModify(r *request) (*modifier, int32, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -61,6 +68,7 @@ func readModify(r *request) (*modifier, int32, error) {
 	m.query = plan.Query{Watch: r.watch, Filter: a.Document("query"), Sort: a.Document("sort"), Hint: a.Hint()}
 	r.bypass = a.Boolean("bypassDocumentValidation", false)
 	stmt := int32(a.Natural("stmtId", 0))
+	// Exactly one of update and remove must be given.
 	spec := a.Document("fields")
 	change, has := a.Get("update")
 	switch {
@@ -74,7 +82,7 @@ func readModify(r *request) (*modifier, int32, error) {
 	case !m.remove && !has:
 		a.Fail(mongoerr.New(mongoerr.FailedToParse, "Either an update or remove=true must be specified"))
 	case m.remove:
-		change = bson.D{}
+		change = bson.D{} // parse needs an update
 	}
 	if err := m.parse(r, a, change, nil); err != nil {
 		return nil, 0, err
@@ -97,6 +105,7 @@ func (m *modifier) run(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Of an upsert, N counts the inserted document.
 	last := bson.D{{Key: "n", Value: o.N}, {Key: "updatedExisting", Value: o.N > 0 && !o.IsUpsert}}
 	if o.IsUpsert {
 		last = append(last, bson.E{Key: "upserted", Value: o.Upserted})
@@ -110,23 +119,24 @@ func (m *modifier) run(r *request) (reply, error) {
 
 // removeFirst removes the first document that the query finds.
 func (m *modifier) removeFirst(r *request) (reply, error) {
-	var taken bson.D
+	var deleted bson.D
 	n := int32(0)
-	err := m.changeFirst(r, func(w *store.Writer, old *store.Record) error {
-		taken, n = nil, 0
+	remove := func(w *store.Writer, old *store.Record) error {
+		deleted, n = nil, 0
 		if old == nil {
 			return nil
 		}
-		taken, n = old.Doc, 1
+		deleted, n = old.Doc, 1
 		return w.Delete(m.ns, old)
-	})
-	if err != nil {
+	}
+	if err := m.changeFirst(r, remove); err != nil {
 		return nil, err
 	}
-	return m.makeReply(bson.D{{Key: "n", Value: n}}, taken)
+	return m.makeReply(bson.D{{Key: "n", Value: n}}, deleted)
 }
 
-// makeReply makes the reply, with the document in the form of the command's projection.
+// makeReply makes the reply. last is its lastErrorObject. doc is the document, nil if there is none. The reply has it
+// in the form of the command's projection.
 func (m *modifier) makeReply(last, doc bson.D) (reply, error) {
 	rep := reply{{Key: "lastErrorObject", Value: last}}
 	if doc == nil {

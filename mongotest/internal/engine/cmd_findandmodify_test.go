@@ -13,7 +13,8 @@ func TestFindAndModify(t *testing.T) {
 	insert(t, c, `{"_id":1,"n":1}`, `{"_id":2,"n":2}`, `{"_id":3,"n":3}`)
 	var got bson.D
 	err := c.FindOneAndUpdate(ctx, bson.D{}, doc(t, `{"$set":{"x":1}}`), options.FindOneAndUpdate().
-		SetSort(doc(t, `{"n":-1}`)).SetReturnDocument(options.After).SetProjection(doc(t, `{"_id":0,"x":1}`))).Decode(&got)
+		SetSort(doc(t, `{"n":-1}`)).SetReturnDocument(options.After).SetProjection(doc(t,
+		`{"_id":0,"x":1}`))).Decode(&got)
 	if err != nil || show(t, got) != `{"x":1}` {
 		t.Fatal(got, err)
 	}

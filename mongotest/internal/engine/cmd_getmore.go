@@ -1,5 +1,14 @@
 package engine
 
+// This file has the commands on open cursors, getMore and killCursors
+// (https://www.mongodb.com/docs/manual/reference/command/getMore/). Commands and their replies:
+//
+//	{getMore: 1426325200878998542, collection: "things", batchSize: 10}
+//	{cursor: {nextBatch: [{_id: 2, n: 3}], id: 0, ns: "test.things"}, ok: 1.0}
+//
+//	{killCursors: "things", cursors: [5]}
+//	{cursorsKilled: [], cursorsNotFound: [5], cursorsAlive: [], cursorsUnknown: [], ok: 1.0}
+
 import (
 	"context"
 	"time"
@@ -16,7 +25,8 @@ var cursorCommands = []*command{
 	{name: "killCursors", txn: true, fields: []string{"cursors"}, run: killCursors},
 }
 
-// getMore reads another batch of a cursor.
+// getMore reads another batch of a cursor. It takes the cursor out of the engine's set, so that no other command uses
+// the cursor meanwhile, and puts it back if more documents may follow. An error closes the cursor.
 func getMore(r *request) (reply, error) {
 	a := r.args()
 	id := a.Integer("getMore", 0)
@@ -27,7 +37,7 @@ func getMore(r *request) (reply, error) {
 		return nil, a.Err
 	}
 	if limit == 0 {
-		limit = -1
+		limit = -1 // as many as fit into a reply
 	}
 	killed := mongoerr.New(mongoerr.CursorKilled, "cursor id %d was killed", id)
 	c, err := r.engine.cursors.Take(id, func() {
@@ -36,10 +46,12 @@ func getMore(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// The cursor of another collection stays open.
 	if c.Namespace.DB != r.db || c.Namespace.Coll != coll {
 		r.engine.cursors.Keep(c)
 		return nil, mongoerr.New(mongoerr.Unauthorized,
-			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll, c.Namespace)
+			"Requested getMore on namespace '%s.%s', but cursor belongs to a different namespace %s", r.db, coll,
+			c.Namespace)
 	}
 	var docs bson.A
 	var more bool
@@ -48,7 +60,7 @@ func getMore(r *request) (reply, error) {
 	}
 	if more && err == nil {
 		r.engine.cursors.Keep(c)
-	} else {
+	} else { // the reply has the id 0
 		r.engine.cursors.Drop(c)
 		c.ID = 0
 	}
@@ -58,9 +70,11 @@ func getMore(r *request) (reply, error) {
 	return writeCursor(c, "nextBatch", docs), nil
 }
 
+// defaultAwait is how long a getMore without maxTimeMS waits for a document, as in MongoDB.
 const defaultAwait = time.Second
 
-// readBatch reads a batch. For a stream and for a cursor that awaits data it waits for a document, for maxTimeMS.
+// readBatch reads a batch. For a change stream and for a cursor that awaits data it waits for a document, for
+// maxTimeMS. The batch is then empty. Other cursors don't wait.
 func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bool, err error) {
 	if c.Tail != nil {
 		c.Tail.Renew()
@@ -79,6 +93,7 @@ func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bo
 	timer := time.NewTimer(await) // real time: the client waits meanwhile
 	defer timer.Stop()
 	for {
+		// The signal is taken before the batch is read, so that no commit between them is missed.
 		wake := r.engine.store.SignalCommit()
 		docs, more, err = c.Batch(limit)
 		more = more || c.Tail != nil
@@ -98,8 +113,8 @@ func (r *request) readBatch(c *cursor.Cursor, limit int64) (docs bson.A, more bo
 	}
 }
 
-// readRest reads a batch of a cursor that doesn't wait. It ends after what is left of the maxTimeMS of the command that
-// opened the cursor.
+// readRest reads a batch of a cursor that doesn't wait. It ends when the maxTimeMS of the command that opened the
+// cursor is used up. A maxTimeMS of its own is in the request's context already.
 func (r *request) readRest(c *cursor.Cursor, limit int64) (docs bson.A, more bool, err error) {
 	defer c.Spend()()
 	ctx := r.ctx
@@ -112,7 +127,7 @@ func (r *request) readRest(c *cursor.Cursor, limit int64) (docs bson.A, more boo
 	return c.Batch(limit)
 }
 
-// killCursors ends the cursors that the command lists.
+// killCursors closes the cursors that the command lists, and interrupts a getMore that has one of them.
 func killCursors(r *request) (reply, error) {
 	a := r.args()
 	a.Require("cursors")
@@ -131,7 +146,7 @@ func killCursors(r *request) (reply, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
-	return reply{
+	return bson.D{
 		{Key: "cursorsKilled", Value: killed},
 		{Key: "cursorsNotFound", Value: missing},
 		{Key: "cursorsAlive", Value: bson.A{}},

@@ -83,12 +83,14 @@ func TestKillGetMore(t *testing.T) {
 			conn, id := slowCursor(t, e, session)
 			ended := make(chan string)
 			go func() {
-				ended <- conn.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"%s}`, id, session))
+				ended <- conn.run(t, fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"%s}`, id,
+					session))
 			}()
 			time.Sleep(30 * time.Millisecond)
 			killer := dial(t, e)
 			if busy := killer.run(t,
-				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy, `"code":36`) {
+				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(busy,
+				`"code":36`) {
 				t.Errorf("another getMore: %s", busy)
 			}
 			killer.run(t, strings.Replace(kill.command, "%d", fmt.Sprintf(`{"$numberLong":"%d"}`, id), 1))
@@ -96,7 +98,8 @@ func TestKillGetMore(t *testing.T) {
 				t.Errorf("the getMore: %s, want %s", got, kill.code)
 			}
 			if again := conn.run(t,
-				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(again, `"code":43`) {
+				fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(again,
+				`"code":43`) {
 				t.Errorf("the cursor is still there: %s", again)
 			}
 		})
@@ -111,7 +114,8 @@ func TestMaxTimeOfCursor(t *testing.T) {
 	conn, id := slowCursor(t, e, `,"maxTimeMS":200`)
 	time.Sleep(300 * time.Millisecond)
 	if got := conn.run(t,
-		fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(got, `"code":50`) {
+		fmt.Sprintf(`{"getMore":{"$numberLong":"%d"},"collection":"things"}`, id)); !strings.Contains(got,
+		`"code":50`) {
 		t.Errorf("the second batch: %s", got)
 	}
 	conn, id = slowCursor(t, e, `,"maxTimeMS":300`)

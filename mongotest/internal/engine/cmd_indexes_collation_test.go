@@ -15,15 +15,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// explained returns the names of the stages of a find's plan, the outermost first, and the collation of its index.
-func explained(t *testing.T, db *mongo.Database, find bson.D) (stages []string, index bson.M) {
+// readWinningPlan returns the names of the stages of a find's plan, the outermost first, and the collation of its
+// index.
+func readWinningPlan(t *testing.T, db *mongo.Database, find bson.D) (stages []string, index bson.M) {
 	t.Helper()
 	var rep struct {
 		QueryPlanner struct {
 			WinningPlan bson.M `bson:"winningPlan"`
 		} `bson:"queryPlanner"`
 	}
-	if err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "queryPlanner"}}).
+	if err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: find},
+		{Key: "verbosity", Value: "queryPlanner"}}).
 		Decode(&rep); err != nil {
 		t.Fatal(err)
 	}
@@ -74,8 +76,9 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 			found:     3, scan: "COLLSCAN",
 		},
 	} {
-		find := bson.D{{Key: "find", Value: "fruit"}, {Key: "filter", Value: apple}, {Key: "collation", Value: c.collation}}
-		if stages, _ := explained(t, db, find); stages[len(stages)-1] != c.scan {
+		find := bson.D{{Key: "find", Value: "fruit"}, {Key: "filter", Value: apple},
+			{Key: "collation", Value: c.collation}}
+		if stages, _ := readWinningPlan(t, db, find); stages[len(stages)-1] != c.scan {
 			t.Errorf("%s: %v", c.reason, stages)
 		}
 		var rep struct{ N int64 }
@@ -86,17 +89,19 @@ func TestManualCaseInsensitiveIndexes(t *testing.T) {
 		}
 	}
 
-	if err := db.CreateCollection(t.Context(), "names", options.CreateCollection().SetCollation(insensitive)); err != nil {
+	if err := db.CreateCollection(t.Context(), "names",
+		options.CreateCollection().SetCollation(insensitive)); err != nil {
 		t.Fatal(err)
 	}
 	names := fill(t, db, "names", "Betsy", "BETSY", "betsy")
-	if _, err := names.Indexes().CreateOne(t.Context(), mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}}); err != nil {
+	if _, err := names.Indexes().CreateOne(t.Context(),
+		mongo.IndexModel{Keys: bson.D{{Key: "s", Value: 1}}}); err != nil {
 		t.Fatal(err)
 	}
 	betsy := bson.D{{Key: "s", Value: "betsy"}}
 	cur, err := names.Find(t.Context(), betsy, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
 	wantIDs(t, "inherits the default collation, finds three results", foundIDs(t, cur, err), 0, 1, 2)
-	if stages, _ := explained(t, db, bson.D{
+	if stages, _ := readWinningPlan(t, db, bson.D{
 		{Key: "find", Value: "names"}, {Key: "filter", Value: betsy},
 	}); stages[len(stages)-1] != "IXSCAN" {
 		t.Errorf("the index inherits the collation: %v", stages)
@@ -114,7 +119,8 @@ func TestCollationIsListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	full :=
-		`{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,"alternate":"non-ignorable","maxVariable":"punct","normalization":false,"backwards":true,"version":"57.1"}`
+		`{"locale":"fr_CA","caseLevel":false,"caseFirst":"off","strength":{"$numberInt":"3"},"numericOrdering":false,` +
+			`"alternate":"non-ignorable","maxVariable":"punct","normalization":false,"backwards":true,"version":"57.1"}`
 	indexes := db.Collection("c").Indexes()
 	for name, by := range map[string]*options.Collation{
 		"own": insensitive, "inherited": nil, "simple": {Locale: "simple"},
@@ -231,9 +237,11 @@ func TestCollationIndexesAgree(t *testing.T) {
 	word := func() any { return words[r.IntN(len(words))] }
 	var docs []any
 	for i := range 60 {
-		docs = append(docs, bson.D{{Key: "_id", Value: int32(i)}, {Key: "s", Value: word()}, {Key: "k", Value: int32(i % 3)}})
+		docs = append(docs, bson.D{{Key: "_id", Value: int32(i)}, {Key: "s", Value: word()},
+			{Key: "k", Value: int32(i % 3)}})
 	}
-	specs := []*options.Collation{{Locale: "simple"}, {Locale: "en"}, insensitive, {Locale: "en", NumericOrdering: true}}
+	specs := []*options.Collation{{Locale: "simple"}, {Locale: "en"}, insensitive,
+		{Locale: "en", NumericOrdering: true}}
 	var colls []*mongo.Collection
 	for i := range 1 + len(specs) {
 		c := db.Collection(fmt.Sprint("c", i))

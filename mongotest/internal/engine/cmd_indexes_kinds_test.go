@@ -32,7 +32,8 @@ func TestHashedIndex(t *testing.T) {
 	addIndex(t, c, `{"h":"hashed"}`, nil)
 	insert(t, c, `{"_id":1,"h":"a"}`, `{"_id":2,"h":"b"}`, `{"_id":3,"h":{"x":1}}`, `{"_id":4}`)
 	for _, x := range [][3]string{
-		{"equality", `{"find":"things","filter":{"h":"a"}}`, `FETCH < IXSCAN h_hashed h[["a", "a"]]: 1 of 1 keys, 1 docs`},
+		{"equality", `{"find":"things","filter":{"h":"a"}}`,
+			`FETCH < IXSCAN h_hashed h[["a", "a"]]: 1 of 1 keys, 1 docs`},
 		{
 			"several values",
 			`{"find":"things","filter":{"h":{"$in":["a","b"]}}}`,
@@ -72,7 +73,8 @@ func TestSparseIndex(t *testing.T) {
 		{"a value", `{"find":"things","filter":{"s":1}}`, `FETCH < IXSCAN s_1 s[[1, 1]]: 1 of 1 keys, 1 docs`},
 		{"those that have it", `{"find":"things","filter":{"s":{"$exists":true}}}`, `COLLSCAN: 2 of 0 keys, 4 docs`},
 		{"null, which missing equals", `{"find":"things","filter":{"s":null}}`, `COLLSCAN: 3 of 0 keys, 4 docs`},
-		{"an order, which needs all documents", `{"find":"things","sort":{"s":1}}`, `SORT < COLLSCAN: 4 of 0 keys, 4 docs`},
+		{"an order, which needs all documents", `{"find":"things","sort":{"s":1}}`,
+			`SORT < COLLSCAN: 4 of 0 keys, 4 docs`},
 		{
 			"as hinted, without those that lack it", `{"find":"things","hint":"s_1"}`,
 			`FETCH < IXSCAN s_1 s[[MinKey, MaxKey]]: 2 of 2 keys, 2 docs`,
@@ -89,14 +91,16 @@ func TestSphereIndex(t *testing.T) {
 	insert(t, c, `{"_id":1,"kind":"x","place":{"type":"Point","coordinates":[13.4,52.5]}}`)
 	var list []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
-	same(t, "listed", show(t, list[1]),
+	wantSame(t, "listed", show(t, list[1]),
 		`{"v":2,"key":{"kind":1,"place":"2dsphere"},"name":"kind_1_place_2dsphere","2dsphereIndexVersion":3}`)
 	insert(t, c, `{"_id":2,"kind":"x","place":{"type":"Point","coordinates":[-70,0.05]}}`, `{"_id":3,"kind":"x"}`)
 	wantPlan(t, c, "no place", `{"find":"things","filter":{"kind":"x"}}`, `COLLSCAN: 3 of 0 keys, 3 docs`)
 	near :=
-		`{"find":"things","filter":{"place":{"$near":{"$geometry":{"type":"Point","coordinates":[-70,0.05]},"$maxDistance":1000}}}}`
+		`{"find":"things","filter":{"place":{"$near":{"$geometry":{"type":"Point","coordinates":[-70,0.05]},` +
+			`"$maxDistance":1000}}}}`
 	wantPlan(t, c, "near a place", near,
-		`GEO_NEAR_2DSPHERE kind_1_place_2dsphere < FETCH < IXSCAN kind_1_place_2dsphere place[[-1, -1] [3241099, 3241100]]: 1 of 2 keys, 1 docs`)
+		`GEO_NEAR_2DSPHERE kind_1_place_2dsphere < FETCH < IXSCAN kind_1_place_2dsphere place[[-1, -1] [3241099, `+
+			`3241100]]: 1 of 2 keys, 1 docs`)
 	within := `{"find":"things","filter":{"place":{"$geoWithin":{"$centerSphere":[[-70.05,0.05],0.0001]}}}}`
 	wantPlan(t, c, "within an area", within,
 		`FETCH < IXSCAN kind_1_place_2dsphere place[[-1, -1] [3241099, 3241099]]: 0 of 1 keys, 1 docs`)
@@ -128,7 +132,7 @@ func TestTTLDocuments(t *testing.T) {
 			t.Helper()
 			var ids []int
 			must(t, c.Distinct(ctx, "_id", bson.D{}).Decode(&ids))
-			same(t, fmt.Sprint("left at ", time.Now()), ids, want)
+			wantSame(t, fmt.Sprint("left at ", time.Now()), ids, want)
 		}
 		time.Sleep(6*time.Minute - time.Millisecond)
 		left(0, 1, 2, 3, 4, 5, 6)
@@ -175,15 +179,18 @@ func TestMultikeySort(t *testing.T) {
 		}
 		must(t,
 			c.Database().
-				RunCommand(ctx, bson.D{{Key: "explain", Value: find}, {Key: "verbosity", Value: "executionStats"}}).Decode(&plan))
-		same(t, fmt.Sprint("examined by ", test.filter, test.sort), plan.Stats.Examined, test.examined)
+				RunCommand(ctx, bson.D{{Key: "explain", Value: find},
+					{Key: "verbosity", Value: "executionStats"}}).Decode(&plan))
+		wantSame(t, fmt.Sprint("examined by ", test.filter, test.sort), plan.Stats.Examined, test.examined)
 
 		var found, scanned []bson.D
 		must(t,
-			must1[*mongo.Cursor](t)(c.Find(ctx, test.filter, options.Find().SetSort(test.sort).SetLimit(4))).All(ctx, &found))
+			must1[*mongo.Cursor](t)(c.Find(ctx, test.filter, options.Find().SetSort(test.sort).SetLimit(4))).All(ctx,
+				&found))
 		must(t,
 			must1[*mongo.Cursor](t)(c.Find(ctx, test.filter,
-				options.Find().SetSort(test.sort).SetLimit(4).SetHint(bson.D{{Key: "$natural", Value: 1}}))).All(ctx, &scanned))
-		same(t, "found", fmt.Sprint(found), fmt.Sprint(scanned))
+				options.Find().SetSort(test.sort).SetLimit(4).SetHint(bson.D{{Key: "$natural", Value: 1}}))).All(ctx,
+				&scanned))
+		wantSame(t, "found", fmt.Sprint(found), fmt.Sprint(scanned))
 	}
 }

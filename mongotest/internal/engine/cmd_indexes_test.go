@@ -101,7 +101,8 @@ var explainCases = []struct{ command, want, reason string }{
 	{`{"find":"things","filter":{"p":null}}`,
 		`COLLSCAN: 100 of 0 keys, 100 docs`, "a partial index lacks documents"},
 	{`{"find":"things","filter":{"p":null,"b":{"$gte":60}}}`,
-		`FETCH < IXSCAN p_1 p[[undefined, null]]: 40 of 50 keys, 50 docs`, "a partial index that has all that can match"},
+		`FETCH < IXSCAN p_1 p[[undefined, null]]: 40 of 50 keys, 50 docs`,
+		"a partial index that has all that can match"},
 	{`{"find":"things","filter":{"a":3},"hint":{"$natural":-1},"limit":1}`,
 		`LIMIT < COLLSCAN backward: 1 of 0 keys, 7 docs`, "as hinted"},
 	{`{"find":"things","filter":{"a":3},"hint":"_id_"}`,
@@ -126,7 +127,8 @@ func TestExplain(t *testing.T) {
 	var docs []any
 	for i := range 100 {
 		docs = append(docs, bson.D{
-			{Key: "_id", Value: i}, {Key: "a", Value: i % 10}, {Key: "b", Value: i}, {Key: "tags", Value: bson.A{i % 3, i % 5}},
+			{Key: "_id", Value: i}, {Key: "a", Value: i % 10}, {Key: "b", Value: i},
+			{Key: "tags", Value: bson.A{i % 3, i % 5}},
 		})
 	}
 	if _, err := c.InsertMany(ctx, docs); err != nil {
@@ -156,7 +158,8 @@ func TestExplainPipeline(t *testing.T) {
 		Stages []bson.D `bson:"stages"`
 	}
 	cmd := doc(t,
-		`{"explain":{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$group":{"_id":"$a"}}],"cursor":{}},"verbosity":"queryPlanner"}`)
+		`{"explain":{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$group":{"_id":"$a"}}],"cursor":{}},`+
+			`"verbosity":"queryPlanner"}`)
 	if err := c.Database().RunCommand(ctx, cmd).Decode(&got); err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +280,8 @@ func TestTTL(t *testing.T) {
 			t.Errorf("%d after 60 s", n)
 		}
 		if err := c.Database().
-			RunCommand(ctx, doc(t, `{"collMod":"things","index":{"name":"at_1","expireAfterSeconds":3600}}`)).Err(); err != nil {
+			RunCommand(ctx, doc(t,
+				`{"collMod":"things","index":{"name":"at_1","expireAfterSeconds":3600}}`)).Err(); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(30 * time.Minute)

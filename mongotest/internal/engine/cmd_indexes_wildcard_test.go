@@ -13,17 +13,21 @@ func TestWildcardIndexes(t *testing.T) {
 	runSteps(t, e,
 		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"$**_1"}]}`, `"numIndexesAfter":2`},
 		step{
-			command: `{"insert":"c","documents":[{"_id":1,"a":{"b":5,"c":[]},"s":"x"},{"_id":2,"a":[{"b":6},7],"s":"y"},{"_id":3,"a":null,"e":{}}]}`,
-			want:    "",
+			command: `{"insert":"c","documents":[{"_id":1,"a":{"b":5,"c":[]},"s":"x"},{"_id":2,"a":[{"b":6},7],` +
+				`"s":"y"},{"_id":3,"a":null,"e":{}}]}`,
+			want: "",
 		},
 		step{`{"listIndexes":"c"}`, `{"v":2,"key":{"$**":1},"name":"$**_1"}`},
 		step{
 			command: explain(`"filter":{"a.b":5}`),
-			want: `"keyPattern":{"$_path":1,"a.b":1},"indexName":"$**_1","isMultiKey":true,"isUnique":false,"isSparse":false,"isPartial":false,` +
-				`"indexVersion":2,"direction":"forward","indexBounds":{"$_path":["[\"a.b\", \"a.b\"]"],"a.b":["[5, 5]"]},"keysExamined":1`,
+			want: `"keyPattern":{"$_path":1,"a.b":1},"indexName":"$**_1","isMultiKey":true,"isUnique":false,` +
+				`"isSparse":false,"isPartial":false,` +
+				`"indexVersion":2,"direction":"forward","indexBounds":{"$_path":["[\"a.b\", \"a.b\"]"],"a.b":["[5, ` +
+				`5]"]},"keysExamined":1`,
 		},
 		step{explain(`"filter":{"a.b":{"$gt":5}}`), `"totalKeysExamined":1,"totalDocsExamined":1`},
-		step{`{"find":"c","filter":{"a":7},"projection":{"_id":1}}`, `[{"_id":2}]`}, step{explain(`"filter":{"a":7}`), used},
+		step{`{"find":"c","filter":{"a":7},"projection":{"_id":1}}`, `[{"_id":2}]`},
+		step{explain(`"filter":{"a":7}`), used},
 		step{explain(`"filter":{"s":{"$in":["x","y"]}}`), `"nReturned":2`},
 		step{explain(`"filter":{"s":{"$regex":"^x"}}`), used},
 		step{explain(`"filter":{"$or":[{"s":"x"},{"a":7}]}`), `"stage":"OR"`},
@@ -31,7 +35,8 @@ func TestWildcardIndexes(t *testing.T) {
 		step{explain(`"filter":{"a":{"b":5}}`), none},
 		step{explain(`"filter":{"a":[7]}`), none}, step{explain(`"filter":{"s":{"$ne":"x"}}`), none},
 		step{explain(`"filter":{"a.0":7}`), none},
-		step{explain(`"filter":{},"sort":{"s":1}`), none}, step{explain(`"filter":{"_id":{"$gt":1}}`), `"indexName":"_id_"`},
+		step{explain(`"filter":{},"sort":{"s":1}`), none},
+		step{explain(`"filter":{"_id":{"$gt":1}}`), `"indexName":"_id_"`},
 		step{explain(`"filter":{"s":"x"},"hint":"$**_1"`), used},
 		step{explain(`"filter":{"a":null},"hint":"$**_1"`), `"code":291`},
 		step{`{"dropIndexes":"c","index":"$**_1"}`, ""},
@@ -40,7 +45,8 @@ func TestWildcardIndexes(t *testing.T) {
 		step{explain(`"filter":{"a.b":5}`), used}, step{explain(`"filter":{"a":7}`), used},
 		step{explain(`"filter":{"s":"x"}`), none},
 		step{`{"dropIndexes":"c","index":"a"}`, ""},
-		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":{"b":1},"s":1}}]}`, ""},
+		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":{"b":1},"s":1}}]}`,
+			""},
 		step{`{"listIndexes":"c"}`, `"wildcardProjection":{"a":{"b":1},"s":1}`},
 		step{explain(`"filter":{"a.b":5}`), used}, step{explain(`"filter":{"s":"x"},"sort":{"s":-1}`), used},
 		step{explain(`"filter":{"a":7}`), none},
@@ -65,12 +71,15 @@ func TestWildcardIndexes(t *testing.T) {
 		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","unique":true}]}`, `"code":67`},
 		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","expireAfterSeconds":1}]}`, `"code":67`},
 		step{`{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"w","wildcardProjection":{"a":1}}]}`, `"code":2`},
-		step{`{"createIndexes":"c","indexes":[{"key":{"a.$**":1},"name":"w","wildcardProjection":{"a":1}}]}`, `"code":2`},
+		step{`{"createIndexes":"c","indexes":[{"key":{"a.$**":1},"name":"w","wildcardProjection":{"a":1}}]}`,
+			`"code":2`},
 		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{}}]}`, `"code":9`},
 		step{
-			command: `{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,"b":0}}]}`,
-			want:    `"code":31254`,
+			command: `{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":1,` +
+				`"b":0}}]}`,
+			want: `"code":31254`,
 		},
-		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":"x"}}]}`, `"code":9`},
+		step{`{"createIndexes":"c","indexes":[{"key":{"$**":1},"name":"w","wildcardProjection":{"a":"x"}}]}`,
+			`"code":9`},
 	)
 }

@@ -1,5 +1,14 @@
 package engine
 
+// This file has the command getParameter (https://www.mongodb.com/docs/manual/reference/command/getParameter/).
+// {getParameter: "*"} asks for all parameters. Commands and their replies:
+//
+//	{getParameter: 1, notablescan: 1}
+//	{notablescan: false, ok: 1.0}
+//
+//	{getParameter: {showDetails: true}, notablescan: 1}
+//	{notablescan: {value: false, settableAtRuntime: false, settableAtStartup: false}, ok: 1.0}
+
 import (
 	"time"
 
@@ -18,7 +27,7 @@ var parameterCommands = []*command{
 	{name: "setParameter", refused: "the engine's parameters are fixed"},
 }
 
-// parameters are the server parameters that say something true of the engine.
+// parameters are the server parameters of MongoDB that have a true value for the engine.
 var parameters = bson.D{
 	{Key: "allowDiskUseByDefault", Value: true},
 	{Key: "authenticationMechanisms", Value: bson.A{}},
@@ -31,7 +40,8 @@ var parameters = bson.D{
 	{Key: "transactionLifetimeLimitSeconds", Value: int32(store.Lifetime / time.Second)},
 }
 
-// getParameter returns the parameters that the command names, or all of them.
+// getParameter returns the parameters that the command names, or all of them. An unknown name is an error only if no
+// name is known.
 func getParameter(r *request) (reply, error) {
 	all, details := r.body[0].Value == "*", false
 	if d, ok := r.body[0].Value.(bson.D); ok {
@@ -51,7 +61,8 @@ func getParameter(r *request) (reply, error) {
 		}
 		if details {
 			p.Value = bson.D{
-				{Key: "value", Value: p.Value}, {Key: "settableAtRuntime", Value: false}, {Key: "settableAtStartup", Value: false},
+				{Key: "value", Value: p.Value}, {Key: "settableAtRuntime", Value: false},
+				{Key: "settableAtStartup", Value: false},
 			}
 		}
 		rep = append(rep, p)

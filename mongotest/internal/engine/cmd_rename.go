@@ -1,5 +1,11 @@
 package engine
 
+// This file has the command renameCollection
+// (https://www.mongodb.com/docs/manual/reference/command/renameCollection/). It runs on the database admin, and so both
+// names have their databases:
+//
+//	{renameCollection: "test.a", to: "test.b", dropTarget: true, $db: "admin"}
+
 import (
 	"strings"
 
@@ -30,15 +36,16 @@ func renameCollection(r *request) (reply, error) {
 	return nil, r.write(func(w *store.Writer) error { return w.Rename(from, to, drop) })
 }
 
-// readFullNameOf reads the name of a collection with its database.
+// readFullNameOf reads the name of a collection with its database, "test.a", from a field.
 func readFullNameOf(a *args.Reader, field string) store.Namespace {
 	db, coll, _ := strings.Cut(a.Text(field), ".")
 	ns, err := checkNamespace(db, coll)
-	if a.Err == nil {
+	if a.Err == nil { // else the field isn't a string, and the name is empty
 		a.Fail(err)
 	}
 	if strings.HasPrefix(coll, "system.") {
-		a.Fail(mongoerr.New(mongoerr.IllegalOperation, "error with namespace: cannot rename system collections: %s", ns))
+		a.Fail(mongoerr.New(mongoerr.IllegalOperation, "error with namespace: cannot rename system collections: %s",
+			ns))
 	}
 	return ns
 }

@@ -68,10 +68,10 @@ func TestRenameEvents(t *testing.T) {
 		defer stream.Close(ctx)
 		defer func() {
 			for _, want := range []string{"rename", "invalidate"} {
-				same(t, "another event", stream.Next(ctx), true)
-				same(t, "event", stream.Current.Lookup("operationType").StringValue(), want)
+				wantSame(t, "another event", stream.Next(ctx), true)
+				wantSame(t, "event", stream.Current.Lookup("operationType").StringValue(), want)
 				if want == "rename" {
-					same(t, "to", show(t, stream.Current.Lookup("to").Document()), `{"db":"test","coll":"b"}`)
+					wantSame(t, "to", show(t, stream.Current.Lookup("to").Document()), `{"db":"test","coll":"b"}`)
 				}
 			}
 		}()
@@ -83,7 +83,7 @@ func TestRenameEvents(t *testing.T) {
 			RunCommand(ctx, doc(t, `{"renameCollection":"test.a","to":"test.b","dropTarget":true}`)).Err())
 	must(t, client.Database("admin").RunCommand(ctx, doc(t, `{"renameCollection":"test.b","to":"other.c"}`)).Err())
 	for _, want := range []string{"rename", "insert", "rename", "drop"} {
-		same(t, "another event", all.Next(ctx), true)
-		same(t, "event", all.Current.Lookup("operationType").StringValue(), want)
+		wantSame(t, "another event", all.Next(ctx), true)
+		wantSame(t, "event", all.Current.Lookup("operationType").StringValue(), want)
 	}
 }

@@ -1,5 +1,11 @@
 package engine
 
+// This file has the commands that end transactions and sessions. A transaction has no command to begin: its first
+// command has startTransaction: true (request_session.go). The fields of a transaction's commands:
+//
+//	{insert: "things", documents: […], lsid: {id: UUID}, txnNumber: 3, startTransaction: true, autocommit: false}
+//	{commitTransaction: 1, lsid: {id: UUID}, txnNumber: 3, autocommit: false, $db: "admin"}
+
 import (
 	"crypto/rand"
 	"time"
@@ -24,7 +30,8 @@ var sessionCommands = []*command{
 	{name: "killAllSessions", run: killAllSessions},
 }
 
-// commitTransaction commits the session's transaction. It can be sent again.
+// commitTransaction commits the session's transaction. It can be sent again after it has succeeded, because a driver
+// may lose the reply.
 func commitTransaction(r *request) (reply, error) {
 	if r.session == nil || !r.autocommit {
 		return nil, mongoerr.New(mongoerr.CommandNotFound, "commitTransaction must be run within a transaction")
@@ -48,7 +55,7 @@ func abortTransaction(r *request) (reply, error) {
 	return nil, nil
 }
 
-// endSessions forgets the sessions that it lists.
+// endSessions forgets the sessions that the command lists. killSessions also interrupts their commands.
 func endSessions(r *request) (reply, error) {
 	return nil, r.eachSession(func(lsid string) {
 		if r.name == "killSessions" {
@@ -58,7 +65,8 @@ func endSessions(r *request) (reply, error) {
 	})
 }
 
-// eachSession calls do with each session that the command lists. It ends at an id that isn't one.
+// eachSession calls do with the id of each session that the command lists: {endSessions: [{id: UUID}]}. It returns an
+// error at an id that isn't one.
 func (r *request) eachSession(do func(lsid string)) error {
 	ids, ok := r.body[0].Value.(bson.A)
 	if !ok {
@@ -76,7 +84,7 @@ func (r *request) eachSession(do func(lsid string)) error {
 	return nil
 }
 
-// killCommands interrupts the commands for which the function returns true.
+// killCommands interrupts the running commands for which the function returns true. It returns before they have ended.
 func (e *Engine) killCommands(which func(*request) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -85,8 +93,8 @@ func (e *Engine) killCommands(which func(*request) bool) {
 	}
 }
 
-// killAllSessions forgets all sessions. It takes no list of users, as there
-// are none.
+// killAllSessions forgets all sessions but its own, interrupts their commands and closes their cursors. It takes no
+// list of users, because the engine has no users.
 func killAllSessions(r *request) (reply, error) {
 	if users, ok := r.body[0].Value.(bson.A); !ok || len(users) > 0 {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "killAllSessions is supported with an empty array only")
@@ -101,7 +109,7 @@ func killAllSessions(r *request) (reply, error) {
 	return nil, nil
 }
 
-// startSession gives out a session.
+// startSession makes a session, and returns its id. Drivers make ids themselves, mongosh calls this command.
 func startSession(r *request) (reply, error) {
 	var id [16]byte
 	rand.Read(id[:])
@@ -113,7 +121,7 @@ func startSession(r *request) (reply, error) {
 	}, nil
 }
 
-// refreshSessions notes that sessions are used.
+// refreshSessions notes that the sessions that the command lists are used, so that they don't time out.
 func refreshSessions(r *request) (reply, error) {
 	return nil, r.eachSession(func(lsid string) { r.engine.sessions.NoteUse(lsid, r.engine.now()) })
 }

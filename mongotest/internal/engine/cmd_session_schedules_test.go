@@ -243,7 +243,8 @@ func (r *keyRun) play(m *keyModel, moves []string) (differs string) {
 			return fmt.Sprintf("%s: move %d gives %s, want %s", strings.Join(moves, " "), i+1, got, want)
 		}
 	}
-	if n, err := r.c.CountDocuments(ctx, bson.D{{Key: r.field(m), Value: r.key}}); err != nil || (n == 1) != m.shows(nil) {
+	if n, err := r.c.CountDocuments(ctx, bson.D{{Key: r.field(m), Value: r.key}}); err != nil ||
+		(n == 1) != m.shows(nil) {
 		return fmt.Sprintf("%s: ends with %d documents, %v", strings.Join(moves, " "), n, err)
 	}
 	return ""

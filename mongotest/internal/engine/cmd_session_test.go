@@ -79,7 +79,7 @@ func TestManualTransaction(t *testing.T) {
 	}
 	wantAll(t, foo, `{"_id":0,"abc":0}`)
 	wantAll(t, bar, `{"_id":0,"xyz":0}`)
-	same(t, "result", must1[any](t)(run(nil)), "Inserted into collections in different databases")
+	wantSame(t, "result", must1[any](t)(run(nil)), "Inserted into collections in different databases")
 	wantAll(t, foo, `{"_id":0,"abc":0}`, `{"_id":1,"abc":1}`)
 	wantAll(t, bar, `{"_id":0,"xyz":0}`, `{"_id":1,"xyz":999}`)
 }

@@ -33,7 +33,8 @@ func begin(t testing.TB, c *mongo.Collection) (*mongo.Session, context.Context) 
 }
 
 func set(ctx context.Context, c *mongo.Collection, id, n int) error {
-	_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}}, bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}})
+	_, err := c.UpdateOne(ctx, bson.D{{Key: "_id", Value: id}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}})
 	return err
 }
 
@@ -171,13 +172,14 @@ func TestCountersInTransactions(t *testing.T) {
 		wg.Go(func() {
 			for range 25 {
 				err := c.Database().Client().UseSession(ctx, func(ctx context.Context) error {
-					_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx, func(ctx context.Context) (any, error) {
-						var d struct{ N int }
-						if err := c.FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(&d); err != nil {
-							return nil, err
-						}
-						return nil, set(ctx, c, 1, d.N+1)
-					})
+					_, err := mongo.SessionFromContext(ctx).WithTransaction(ctx,
+						func(ctx context.Context) (any, error) {
+							var d struct{ N int }
+							if err := c.FindOne(ctx, bson.D{{Key: "_id", Value: 1}}).Decode(&d); err != nil {
+								return nil, err
+							}
+							return nil, set(ctx, c, 1, d.N+1)
+						})
 					return err
 				})
 				if err != nil {
@@ -232,7 +234,8 @@ func TestWriteWaitsForTransaction(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = c.Database().
-			RunCommand(ctx, doc(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":5}}}],"maxTimeMS":500}`)).Err()
+			RunCommand(ctx, doc(t,
+				`{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":5}}}],"maxTimeMS":500}`)).Err()
 		wantCode(t, "waiting for 500 ms", err, 50)
 		began = time.Now()
 		if err := set(ctx, c, 1, 30); err != nil || time.Since(began) < 50*time.Second {
@@ -256,8 +259,9 @@ func TestTransactionUnion(t *testing.T) {
 		{union},
 		{{{Key: "$unionWith", Value: bson.D{{Key: "coll", Value: c.Name()}, {Key: "pipeline", Value: bson.A{union}}}}}},
 		{{{
-			Key:   "$lookup",
-			Value: bson.D{{Key: "from", Value: c.Name()}, {Key: "as", Value: "all"}, {Key: "pipeline", Value: bson.A{union}}},
+			Key: "$lookup",
+			Value: bson.D{{Key: "from", Value: c.Name()}, {Key: "as", Value: "all"},
+				{Key: "pipeline", Value: bson.A{union}}},
 		}}},
 		{{{Key: "$facet", Value: bson.D{{Key: "all", Value: bson.A{union}}}}}},
 	} {

@@ -1,5 +1,12 @@
 package engine
 
+// This file has the commands that shard a collection and move its chunks, on a simulated mongos. Package router keeps
+// the chunks, and the engine only the documents and indexes:
+//
+//	{shardCollection: "test.things", key: {tenant: 1}}
+//	{split: "test.things", middle: {tenant: "m"}}
+//	{moveChunk: "test.things", find: {tenant: "m"}, to: "shard1"}
+
 import (
 	"strings"
 
@@ -13,6 +20,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
+// shardCommands are known to a mongos alone. enableSharding does nothing, because every database can have sharded
+// collections, as since MongoDB 6.0.
 var shardCommands = []*command{
 	newShardCommand("enableSharding", func(*request) (reply, error) { return nil, nil }, "primaryShard"),
 	newShardCommand("listShards", listShards),
@@ -24,14 +33,15 @@ var shardCommands = []*command{
 	newShardCommand("moveChunk", moveChunk, "find", "bounds", "to"),
 }
 
-// newShardCommand returns a command that only a mongos has.
+// newShardCommand returns a command that only a mongos has. On another server it is unknown.
 func newShardCommand(name string, run func(r *request) (reply, error), fields ...string) *command {
-	return &command{name: name, admin: true, fields: fields, run: func(r *request) (reply, error) {
+	runOnMongos := func(r *request) (reply, error) {
 		if r.engine.router == nil {
 			return nil, mongoerr.New(mongoerr.CommandNotFound, "no such command: '%s'", r.name)
 		}
 		return run(r)
-	}}
+	}
+	return &command{name: name, admin: true, fields: fields, run: runOnMongos}
 }
 
 // listShards shows the shards, all of which have the engine's address.
@@ -51,13 +61,14 @@ func listShards(r *request) (reply, error) {
 // sharding is a shardCollection or reshardCollection command that has been read.
 type sharding struct {
 	ns     store.Namespace
-	coll   *store.Collection // nil if there is none
+	coll   *store.Collection // nil if it doesn't exist
 	key    router.Key
-	unique bool
+	unique bool // the index of the key is unique
 	simple bool // it names the collation {locale: "simple"}
 }
 
-// readFullName reads the collection that a command names with its database.
+// readFullName reads the collection that a command names with its database in its first field, and refuses the
+// system's.
 func (r *request) readFullName() (store.Namespace, error) {
 	name, _ := r.body[0].Value.(string)
 	db, coll, _ := strings.Cut(name, ".")
@@ -68,7 +79,7 @@ func (r *request) readFullName() (store.Namespace, error) {
 	return ns, err
 }
 
-// readSharding reads the collection and the key of shardCollection or reshardCollection.
+// readSharding reads a shardCollection or a reshardCollection command.
 func readSharding(r *request) (*sharding, error) {
 	ns, err := r.readFullName()
 	if err != nil {
@@ -77,6 +88,7 @@ func readSharding(r *request) (*sharding, error) {
 	a := r.args()
 	a.Require("key")
 	x := &sharding{ns: ns, coll: r.state().Collection(ns), unique: a.Boolean("unique", false)}
+	// Options that would change where the chunks are. The others change nothing if they are false.
 	for _, name := range []string{"numInitialChunks", "zones", "timeseries"} {
 		a.Refuse(name)
 	}
@@ -104,7 +116,8 @@ func readSharding(r *request) (*sharding, error) {
 	return x, x.checkKind()
 }
 
-// checkKind refuses collections that can't be sharded.
+// checkKind refuses collections that can't be sharded. Chunks are in the simple order, and so a collection with another
+// default collation is only sharded if the command names the simple collation.
 func (x *sharding) checkKind() error {
 	c := x.coll
 	switch {
@@ -123,20 +136,21 @@ func (x *sharding) checkKind() error {
 	return nil
 }
 
-// shardCollection shards a collection, and builds the index of the key on an empty collection.
+// shardCollection shards a collection, and makes the collection if it doesn't exist. On an empty collection it builds
+// the index of the key. Sharding again by the same key is no error.
 func shardCollection(r *request) (reply, error) {
 	x, err := readSharding(r)
 	if err != nil {
 		return nil, err
 	}
-	done := reply{{Key: "collectionsharded", Value: x.ns.String()}}
+	success := reply{{Key: "collectionsharded", Value: x.ns.String()}}
 	if old := r.findSharding(x.coll); old != nil {
 		if old.Key.IsSame(x.key) && old.Unique == x.unique {
-			return done, nil
+			return success, nil
 		}
 		return nil, mongoerr.New(mongoerr.AlreadyInitialized, "sharding already enabled for collection %s", x.ns)
 	}
-	return done, r.write(func(w *store.Writer) error {
+	shard := func(w *store.Writer) error {
 		if w.Collection(x.ns) == nil {
 			if err := w.Create(x.ns, nil); err != nil {
 				return err
@@ -148,10 +162,12 @@ func shardCollection(r *request) (reply, error) {
 		c := w.Collection(x.ns)
 		r.engine.router.Put(string(c.UUID.Data), r.engine.router.Shard(x.key, x.unique, isEmpty(c)))
 		return nil
-	})
+	}
+	return success, r.write(shard)
 }
 
-// reshardCollection gives a sharded collection another key.
+// reshardCollection gives a sharded collection another key. The documents are spread over the shards anew, by their
+// values of the key.
 func reshardCollection(r *request) (reply, error) {
 	x, err := readSharding(r)
 	if err != nil {
@@ -166,7 +182,7 @@ func reshardCollection(r *request) (reply, error) {
 	case old.Key.IsSame(x.key):
 		return nil, nil
 	}
-	return nil, r.write(func(w *store.Writer) error {
+	reshard := func(w *store.Writer) error {
 		if err := x.ensureIndex(w, true); err != nil {
 			return err
 		}
@@ -175,13 +191,15 @@ func reshardCollection(r *request) (reply, error) {
 		for rec := range c.Records.All() {
 			v, ok := x.key.Values(rec.Doc)
 			if !ok {
-				return mongoerr.New(mongoerr.ShardKeyNotFound, "Shard key cannot contain array values or array descendants.")
+				return mongoerr.New(mongoerr.ShardKeyNotFound,
+					"Shard key cannot contain array values or array descendants.")
 			}
 			values = append(values, v)
 		}
 		r.engine.router.Put(string(c.UUID.Data), r.engine.router.Spread(x.key, false, values))
 		return nil
-	})
+	}
+	return nil, r.write(reshard)
 }
 
 // newNotShardedError returns the error of a collection that isn't sharded.
@@ -197,10 +215,12 @@ func isEmpty(c *store.Collection) bool {
 	return true
 }
 
-// ensureIndex refuses indexes that don't fit the shard key, and builds the index of the key if it is missing and the
-// collection is empty, or force is set.
+// ensureIndex refuses unique indexes that shards can't keep, and looks for an index that begins with the shard key. If
+// there is none, it builds one on an empty collection, or if force is set. For a unique key the index must be unique
+// and exactly the key.
 func (x *sharding) ensureIndex(w *store.Writer, force bool) error {
 	c := w.Collection(x.ns)
+	// served: an index begins with the key. useful: one of these indexes isn't multikey.
 	useful, served := false, false
 	for _, i := range c.Indexes {
 		if i.Spec.Unique && !x.key.Allows(i.Spec.Key) {
@@ -226,8 +246,10 @@ func (x *sharding) ensureIndex(w *store.Writer, force bool) error {
 	switch {
 	case useful:
 		return nil
+	// An index that begins with the key exists, and can't be used: another one isn't built beside it.
 	case served:
-		return mongoerr.New(mongoerr.InvalidOptions, "couldn't find valid index for shard key: an index over %s is multikey",
+		return mongoerr.New(mongoerr.InvalidOptions,
+			"couldn't find valid index for shard key: an index over %s is multikey",
 			store.Show(x.key.Document()))
 	case !force && !isEmpty(c):
 		return mongoerr.New(mongoerr.InvalidOptions,
@@ -236,7 +258,7 @@ func (x *sharding) ensureIndex(w *store.Writer, force bool) error {
 	return x.buildIndex(w, c)
 }
 
-// buildIndex makes the index of the key.
+// buildIndex builds the index of the key, with the simple collation.
 func (x *sharding) buildIndex(w *store.Writer, c *store.Collection) error {
 	spec := bson.D{{Key: "key", Value: x.key.Document()}, {Key: "unique", Value: x.unique}}
 	if c.Collation != nil {
@@ -251,7 +273,7 @@ func (x *sharding) buildIndex(w *store.Writer, c *store.Collection) error {
 	return err
 }
 
-// makeKeyIndexName makes the name of the index of a shard key.
+// makeKeyIndexName makes the name of the index of a shard key: {tenant: 1, n: "hashed"} gives tenant_1_n_hashed.
 func makeKeyIndexName(key bson.D) string {
 	var parts []string
 	for _, e := range key {
@@ -264,7 +286,7 @@ func makeKeyIndexName(key bson.D) string {
 	return strings.Join(parts, "_")
 }
 
-// readPlacement reads the sharded collection that split or moveChunk names.
+// readPlacement returns the sharded collection that split or moveChunk names, as the store and as the router has it.
 func (r *request) readPlacement() (*store.Collection, *router.Collection, error) {
 	ns, err := r.readFullName()
 	if err != nil {
@@ -278,7 +300,8 @@ func (r *request) readPlacement() (*store.Collection, *router.Collection, error)
 	return coll, c, nil
 }
 
-// splitChunk splits a chunk of a sharded collection.
+// splitChunk splits the chunk that contains a key, at this key. The engine has no documents to count, so find and
+// bounds, which split in the middle of a chunk, are refused.
 func splitChunk(r *request) (reply, error) {
 	coll, c, err := r.readPlacement()
 	if err != nil {
@@ -292,6 +315,7 @@ func splitChunk(r *request) (reply, error) {
 	if a.Err != nil {
 		return nil, a.Err
 	}
+	// A router.Collection never changes: the next one takes its place.
 	next, err := c.Split(middle)
 	if err == nil {
 		r.engine.router.Put(string(coll.UUID.Data), next)
@@ -299,7 +323,8 @@ func splitChunk(r *request) (reply, error) {
 	return nil, err
 }
 
-// moveChunk moves a chunk to another shard.
+// moveChunk moves a chunk to another shard: the chunk of a document that find describes, or the chunk with these
+// bounds.
 func moveChunk(r *request) (reply, error) {
 	coll, c, err := r.readPlacement()
 	if err != nil {

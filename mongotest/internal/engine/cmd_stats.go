@@ -1,5 +1,14 @@
 package engine
 
+// This file has the commands dbStats and collStats (https://www.mongodb.com/docs/manual/reference/command/dbStats/).
+// The stage $collStats, which MongoDB recommends, is in stats.go. Commands and their replies, shortened:
+//
+//	{dbStats: 1}
+//	{db: "test", collections: 2, views: 0, objects: 2, dataSize: 35.0, indexes: 3, indexSize: 44.0, …, ok: 1.0}
+//
+//	{collStats: "things"}
+//	{ns: "test.things", size: 35, count: 2, storageSize: 35, indexSizes: {_id_: 24, n_1: 20}, …, ok: 1.0}
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -15,7 +24,7 @@ var statsCommands = []*command{
 	{name: "collStats", aliases: []string{"collstats"}, fields: []string{"scale"}, run: collStats},
 }
 
-// readScale reads the number by which sizes are divided.
+// readScale reads the field scale, by which sizes in bytes are divided: 1024 for kilobytes. A fraction is cut.
 func readScale(a *args.Reader) int64 {
 	v, ok := a.Get("scale")
 	if !ok {
@@ -33,7 +42,8 @@ func readScale(a *args.Reader) int64 {
 	return scale
 }
 
-// dbStats shows how much a database holds. What is stored is as large as the documents: there are no files.
+// dbStats shows the sizes of a database. Without files, storageSize is the size of the documents. Sizes are doubles
+// here, as in MongoDB, and whole numbers in collStats.
 func dbStats(r *request) (reply, error) {
 	a := r.args()
 	scale := readScale(a)
@@ -42,7 +52,7 @@ func dbStats(r *request) (reply, error) {
 		return nil, a.Err
 	}
 	var collections, views, indexes int64
-	var sum store.Figures
+	var sum store.Figures // without indexes
 	var indexBytes int64
 	for c := range r.state().Collections(r.db) {
 		if c.View != nil {
@@ -62,7 +72,7 @@ func dbStats(r *request) (reply, error) {
 		average = float64(sum.Bytes) / float64(sum.Documents)
 	}
 	scaled := func(n int64) float64 { return float64(n) / float64(scale) }
-	return reply{
+	return bson.D{
 		{Key: "db", Value: r.db},
 		{Key: "collections", Value: collections},
 		{Key: "views", Value: views},
@@ -77,7 +87,7 @@ func dbStats(r *request) (reply, error) {
 	}, nil
 }
 
-// collStats shows how much a collection holds; of a collection that isn't there, nothing.
+// collStats shows the sizes of a collection. A collection that doesn't exist has the size 0.
 func collStats(r *request) (reply, error) {
 	ns, err := r.namespace()
 	if err != nil {
@@ -110,11 +120,12 @@ func collStats(r *request) (reply, error) {
 	if c != nil && c.Capped != nil {
 		rep = append(rep, bson.E{Key: "max", Value: c.Capped.Max}, bson.E{Key: "maxSize", Value: c.Capped.Size / scale})
 	}
+	// The sizes of the indexes by their names, in the order in which they were built.
 	sizes := bson.D{}
 	for _, x := range f.Indexes {
 		sizes = append(sizes, bson.E{Key: x.Name, Value: x.Bytes / scale})
 	}
-	return append(rep, reply{
+	return append(rep, bson.D{
 		{Key: "numOrphanDocs", Value: int32(0)},
 		{Key: "storageSize", Value: f.Bytes / scale},
 		{Key: "freeStorageSize", Value: int64(0)},

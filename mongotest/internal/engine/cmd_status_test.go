@@ -25,15 +25,19 @@ func TestStatus(t *testing.T) {
 		{"two", admin, `{"getParameter":1,"requireApiVersion":1,"featureCompatibilityVersion":1}`,
 			`{"featureCompatibilityVersion":{"version":"8.0"},"requireApiVersion":false,"ok":1.0`},
 		{"all", admin, `{"getParameter":"*"}`, `"transactionLifetimeLimitSeconds":60`},
-		{"all, in another way", admin, `{"getParameter":1,"allParameters":true}`, `"transactionLifetimeLimitSeconds":60`},
+		{"all, in another way", admin, `{"getParameter":1,"allParameters":true}`,
+			`"transactionLifetimeLimitSeconds":60`},
 		{"all, with details", admin, `{"getParameter":{"allParameters":true,"showDetails":true}}`,
 			`"notablescan":{"value":false,"settableAtRuntime":false,"settableAtStartup":false}`},
-		{"details of one", admin, `{"getParameter":{"showDetails":true},"notablescan":1}`, `{"notablescan":{"value":false,`},
+		{"details of one", admin, `{"getParameter":{"showDetails":true},"notablescan":1}`,
+			`{"notablescan":{"value":false,`},
 		{"an unknown parameter", admin, `{"getParameter":1,"nothing":1}`, `72`},
 		{"none", admin, `{"getParameter":1}`, `72`},
 		{"setting one", admin, `{"setParameter":1,"notablescan":true}`, `115`},
-		{"who", test, `{"connectionStatus":1}`, `{"authInfo":{"authenticatedUsers":[],"authenticatedUserRoles":[]},"ok":1.0`},
-		{"who, with privileges", test, `{"connectionStatus":1,"showPrivileges":true}`, `"authenticatedUserPrivileges":[]`},
+		{"who", test, `{"connectionStatus":1}`,
+			`{"authInfo":{"authenticatedUsers":[],"authenticatedUserRoles":[]},"ok":1.0`},
+		{"who, with privileges", test, `{"connectionStatus":1,"showPrivileges":true}`,
+			`"authenticatedUserPrivileges":[]`},
 		{
 			reason: "the status", db: test, command: `{"serverStatus":1}`,
 			want: `"opcounters":{"insert":2,"query":0,"update":0,"delete":0,"getmore":0,"command":`,
@@ -45,13 +49,16 @@ func TestStatus(t *testing.T) {
 		},
 		{"what it doesn't count", test, `{"serverStatus":1,"metrics":1}`, `238`},
 		{"a database", test, `{"dbStats":1}`,
-			`{"db":"test","collections":1,"views":0,"objects":2,"avgObjSize":21.0,"dataSize":42.0,"storageSize":42.0,"indexes":2,"indexSize":48.0,` +
+			`{"db":"test","collections":1,"views":0,"objects":2,"avgObjSize":21.0,"dataSize":42.0,"storageSize":42.0,` +
+				`"indexes":2,"indexSize":48.0,` +
 				`"totalSize":90.0,"scaleFactor":1,"ok":1.0`},
 		{"one that isn't there", "nowhere", `{"dbStats":1}`, `"objects":0,"avgObjSize":0.0,"dataSize":0.0`},
 		{"scaled", test, `{"dbStats":1,"scale":2}`, `"dataSize":21.0`},
 		{"a collection", test, `{"collStats":"things"}`,
-			`{"ns":"test.things","size":42,"count":2,"avgObjSize":21,"numOrphanDocs":0,"storageSize":42,"freeStorageSize":0,"capped":false,` +
-				`"nindexes":2,"indexBuilds":[],"totalIndexSize":48,"totalSize":90,"indexSizes":{"_id_":24,"n_1":24},"scaleFactor":1,"ok":1.0`},
+			`{"ns":"test.things","size":42,"count":2,"avgObjSize":21,"numOrphanDocs":0,"storageSize":42,` +
+				`"freeStorageSize":0,"capped":false,` +
+				`"nindexes":2,"indexBuilds":[],"totalIndexSize":48,"totalSize":90,"indexSizes":{"_id_":24,"n_1":24},` +
+				`"scaleFactor":1,"ok":1.0`},
 		{
 			reason: "one that isn't there", db: test, command: `{"collStats":"nothing"}`,
 			want: `{"ns":"test.nothing","size":0,"count":0,"numOrphanDocs":0,`,

@@ -1,5 +1,14 @@
 package engine
 
+// This file has the command update (https://www.mongodb.com/docs/manual/reference/command/update/). A command and its
+// reply, if one document has n: 1 and none has the _id 9:
+//
+//	{update: "things", updates: [
+//		{q: {n: 1}, u: {$inc: {n: 1}}, multi: true}, {q: {_id: 9}, u: {$set: {n: 5}}, upsert: true}]}
+//	{n: 2, nModified: 1, upserted: [{index: 1, _id: 9}], ok: 1.0}
+//
+// updater.go runs the statements, as it does for bulkWrite and findAndModify.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -17,6 +26,7 @@ var updateCommands = []*command{
 	}},
 }
 
+// updateFields are the fields of a statement.
 var updateFields = []string{"q", "u", "c", "multi", "upsert", "arrayFilters", "hint", "sort", "collation"}
 
 // updateMany runs an update command: a list of statements.
@@ -32,7 +42,7 @@ func updateMany(r *request) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	var n, modified int32
+	var n, modified int32 // n counts matched and inserted documents
 	var upserted bson.A
 	for i, d := range list {
 		if st.isStopped() {
@@ -41,7 +51,7 @@ func updateMany(r *request) (reply, error) {
 		o, again := r.recall(st.statementID(i))
 		if !again {
 			o, err = runUpdate(r, ns, d)
-			// it fails the command, of which the statements before it are done
+			// MongoDB fails the whole command here. The statements before are done.
 			if mongoerr.CodeOf(err) == pipeline.UnknownStage {
 				return nil, err
 			}
@@ -64,7 +74,7 @@ func updateMany(r *request) (reply, error) {
 	return st.addErrors(rep), nil
 }
 
-// runUpdate runs one statement.
+// runUpdate runs one statement. The outcome has the documents that were changed before an error.
 func runUpdate(r *request, ns store.Namespace, statement bson.D) (session.Outcome, error) {
 	u, err := readUpdate(r, ns, &args.Reader{Place: "update.updates", Doc: statement, Watch: r.watch})
 	if err != nil {
@@ -78,7 +88,8 @@ func runUpdate(r *request, ns store.Namespace, statement bson.D) (session.Outcom
 	return o, err
 }
 
-// readUpdate reads one statement of an update command.
+// readUpdate reads one statement of an update command. explain calls it too. A retryable write can't change many
+// documents, because the session remembers one outcome for each statement.
 func readUpdate(r *request, ns store.Namespace, a *args.Reader) (*updater, error) {
 	if err := a.CheckKnown(updateFields); err != nil {
 		return nil, err

@@ -44,7 +44,8 @@ func TestUnknownUpdateStage(t *testing.T) {
 	err := c.Database().
 		RunCommand(ctx,
 			doc(t,
-				`{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},"u":[{"$foo":1}]}]}`)).Err()
+				`{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":1}}},{"q":{"_id":1},`+
+					`"u":[{"$foo":1}]}]}`)).Err()
 	wantCode(t, "the command", err, 40324)
 	wantAll(t, c, `{"_id":1,"a":1}`)
 }

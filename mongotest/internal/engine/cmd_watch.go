@@ -1,5 +1,14 @@
 package engine
 
+// This file opens change streams, by an aggregate command whose first stage is $changeStream
+// (https://www.mongodb.com/docs/manual/changeStreams/). Package changestream reads the history of the store, and
+// getMore waits for more events. The first field says whether the stream watches a collection, a database or all
+// databases:
+//
+//	{aggregate: "things", pipeline: [{$changeStream: {}}], cursor: {}}                      a collection
+//	{aggregate: 1, pipeline: [{$changeStream: {}}], cursor: {}}                             a database
+//	{aggregate: 1, pipeline: [{$changeStream: {allChangesForCluster: true}}], $db: "admin"}  all databases
+
 import (
 	"slices"
 	"strings"
@@ -15,7 +24,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// openChangeStream runs an aggregate command whose first stage is $changeStream.
+// openChangeStream runs an aggregate command whose first stage is $changeStream. stages are its pipeline. The other
+// stages run on the events, and see no collections.
 func openChangeStream(r *request, stages bson.A) (reply, error) {
 	r.watching = true
 	a := r.args()
@@ -31,10 +41,12 @@ func openChangeStream(r *request, stages bson.A) (reply, error) {
 		return nil, a.Err
 	}
 	if r.snapshot.asked {
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "$changeStream cannot be used with a 'snapshot' read concern level")
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"$changeStream cannot be used with a 'snapshot' read concern level")
 	}
 	if r.autocommit {
-		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction, "$changeStream cannot be used in a transaction")
+		return nil, mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
+			"$changeStream cannot be used in a transaction")
 	}
 	spec, ok := stages[0].(bson.D)[0].Value.(bson.D)
 	if !ok {
@@ -52,10 +64,12 @@ func openChangeStream(r *request, stages bson.A) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
+	// An unknown stage isn't refused here: the parser has the error for it.
 	for _, v := range stages[1:] {
 		if d, _ := v.(bson.D); len(d) == 1 && slices.Contains(pipeline.Stages(), d[0].Key) &&
 			!slices.Contains(changeStages, d[0].Key) {
-			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline", d[0].Key)
+			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline",
+				d[0].Key)
 		}
 	}
 	p, err := pipeline.ParseVars(stages[1:], &environment{now: now, watch: r.watch, collation: by}, vars)
@@ -69,7 +83,8 @@ func openChangeStream(r *request, stages bson.A) (reply, error) {
 	return r.openCursor(&cursor.Cursor{Namespace: ns, Source: s, Stream: s, Resume: s.Position()}, batch, false)
 }
 
-// readScope reads the collection or the database that a stream watches. all means all databases.
+// readScope returns the scope that a stream watches, and the namespace of its cursor. all is the option
+// allChangesForCluster. A stream can be opened on a collection that doesn't exist.
 func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, error) {
 	if n, ok := args.ReadWhole(r.body[0].Value); !ok || n != 1 {
 		ns, err := r.namespace()
@@ -112,7 +127,7 @@ func newScopeError(ns store.Namespace) error {
 		"on the 'admin' database, and with no collection name; found %s", ns)
 }
 
-// changeStages are the stages that may follow $changeStream.
+// changeStages are the stages that may follow $changeStream. Other stages would need all events, or lose the token.
 var changeStages = []string{
 	"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith", "$redact",
 }

@@ -10,8 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// expanded asks for the events that only showExpandedEvents shows.
-func expanded() *options.ChangeStreamOptionsBuilder { return quick().SetShowExpandedEvents(true) }
+// expandEvents asks for the events that only showExpandedEvents shows.
+func expandEvents() *options.ChangeStreamOptionsBuilder { return quick().SetShowExpandedEvents(true) }
 
 // expandedEvents reads what there is as events does, with UUIDs numbered in the order in which the stream has them.
 func expandedEvents(t testing.TB, cs *mongo.ChangeStream) (list []string) {
@@ -55,7 +55,7 @@ func expandedEvent(kind, uuid, rest string) string {
 	return `{"operationType":"` + kind + `","collectionUUID":"` + uuid + `","ns":{"db":"test","coll":"c"}` + rest + `}`
 }
 
-func described(what string) string { return `,"operationDescription":{` + what + `}` }
+func describeOperation(what string) string { return `,"operationDescription":{` + what + `}` }
 
 const (
 	idIndex  = `"idIndex":{"v":2,"key":{"_id":1},"name":"_id_"}`
@@ -76,7 +76,7 @@ func expandedSteps(t *testing.T, cases []expandedCase) {
 			client, _ := start(t)
 			db := client.Database("test")
 			commands(t, db, c.before)
-			on, off := watch(t, db, expanded()), watch(t, db, quick())
+			on, off := watch(t, db, expandEvents()), watch(t, db, quick())
 			commands(t, db, c.commands)
 			wantEvents(t, c.reason, expandedEvents(t, on), c.want...)
 			wantEvents(t, "without showExpandedEvents", events(t, off), classic(c.want)...)
@@ -87,26 +87,30 @@ func expandedSteps(t *testing.T, cases []expandedCase) {
 const (
 	madeC    = `{"create":"c"}`
 	filledC  = `{"insert":"c","documents":[{"_id":1}]}`
-	indexedC = `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"},{"key":{"b":1},"name":"b_1","sparse":true}]}`
-	indexB   = `{"v":2,"key":{"b":1},"name":"b_1","sparse":true}`
+	indexedC = `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"},{"key":{"b":1},"name":"b_1",` +
+		`"sparse":true}]}`
+	indexB = `{"v":2,"key":{"b":1},"name":"b_1","sparse":true}`
 )
 
 func TestExpandedEvents(t *testing.T) {
-	created := expandedEvent("create", "uuid1", described(idIndex)+ofNsType)
+	created := expandedEvent("create", "uuid1", describeOperation(idIndex)+ofNsType)
 	inserted :=
-		`{"operationType":"insert","collectionUUID":"uuid1","fullDocument":{"_id":1},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`
+		`{"operationType":"insert","collectionUUID":"uuid1","fullDocument":{"_id":1},"ns":{"db":"test","coll":"c"},` +
+			`"documentKey":{"_id":1}}`
 	expandedSteps(t, []expandedCase{
 		{"create", "", madeC, []string{created}},
 		{"create of what is there", madeC, madeC, nil},
 		{"create with options", "", `{"create":"c","capped":true,"size":4096,"max":10}`,
-			[]string{expandedEvent("create", "uuid1", described(`"capped":true,"size":4096,"max":10,`+idIndex)+ofNsType)}},
+			[]string{expandedEvent("create", "uuid1",
+				describeOperation(`"capped":true,"size":4096,"max":10,`+idIndex)+ofNsType)}},
 		{
 			reason: "create with a validator", before: "",
 			commands: `{"create":"c","validator":{"a":1},"validationLevel":"off","validationAction":"warn"}`,
 
 			want: []string{
 				expandedEvent("create", "uuid1",
-					described(`"validator":{"a":1},"validationLevel":"off","validationAction":"warn",`+idIndex)+ofNsType),
+					describeOperation(`"validator":{"a":1},"validationLevel":"off","validationAction":"warn",`+
+						idIndex)+ofNsType),
 			},
 		},
 		{"create by an insert", "", filledC, []string{created, inserted}},
@@ -116,27 +120,27 @@ func TestExpandedEvents(t *testing.T) {
 			want:     []string{created, inserted},
 		},
 		{"create by an index", "", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}`,
-			[]string{created, expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`]`))}},
+			[]string{created, expandedEvent("createIndexes", "uuid1", describeOperation(`"indexes":[`+indexA+`]`))}},
 		{"indexes of an empty collection", madeC, indexedC, []string{
-			expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`]`)),
-			expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+			expandedEvent("createIndexes", "uuid1", describeOperation(`"indexes":[`+indexA+`]`)),
+			expandedEvent("createIndexes", "uuid1", describeOperation(`"indexes":[`+indexB+`]`))}},
 		{"indexes of another", filledC, indexedC,
-			[]string{expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexA+`,`+indexB+`]`))}},
+			[]string{expandedEvent("createIndexes", "uuid1", describeOperation(`"indexes":[`+indexA+`,`+indexB+`]`))}},
 		{"indexes that are there", indexedC, indexedC, nil},
 		{"one that isn't", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}`, indexedC,
-			[]string{expandedEvent("createIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+			[]string{expandedEvent("createIndexes", "uuid1", describeOperation(`"indexes":[`+indexB+`]`))}},
 		{"dropIndexes", indexedC, `{"dropIndexes":"c","index":{"b":1}}`,
-			[]string{expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+			[]string{expandedEvent("dropIndexes", "uuid1", describeOperation(`"indexes":[`+indexB+`]`))}},
 		{"dropIndexes of all", indexedC, `{"dropIndexes":"c","index":"*"}`, []string{
-			expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexA+`]`)),
-			expandedEvent("dropIndexes", "uuid1", described(`"indexes":[`+indexB+`]`))}},
+			expandedEvent("dropIndexes", "uuid1", describeOperation(`"indexes":[`+indexA+`]`)),
+			expandedEvent("dropIndexes", "uuid1", describeOperation(`"indexes":[`+indexB+`]`))}},
 		{"dropIndexes of none", madeC, `{"dropIndexes":"c","index":"*"}`, nil},
 	})
 }
 
 func TestExpandedModify(t *testing.T) {
 	modified := func(asked, before string) string {
-		return expandedEvent("modify", "uuid1", described(asked)+`,"stateBeforeChange":{`+before+`}`)
+		return expandedEvent("modify", "uuid1", describeOperation(asked)+`,"stateBeforeChange":{`+before+`}`)
 	}
 	const plain = `"collectionOptions":{"uuid":"uuid1"}`
 	expandedSteps(t, []expandedCase{
@@ -147,14 +151,17 @@ func TestExpandedModify(t *testing.T) {
 			want: []string{
 				modified(`"validator":{"a":1}`, plain),
 				modified(`"validationLevel":"off"`,
-					`"collectionOptions":{"uuid":"uuid1","validator":{"a":1},"validationLevel":"strict","validationAction":"error"}`)},
+					`"collectionOptions":{"uuid":"uuid1","validator":{"a":1},"validationLevel":"strict",`+
+						`"validationAction":"error"}`)},
 		},
 		{"collMod of an index", indexedC, `{"collMod":"c","index":{"keyPattern":{"a":1},"hidden":true}}`,
 			[]string{modified(`"index":{"name":"a_1","hidden":true}`, plain+`,"indexOptions":{"hidden":false}`)}},
-		{"collMod of an expiry", `{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1","expireAfterSeconds":5}]}`,
+		{"collMod of an expiry",
+			`{"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1","expireAfterSeconds":5}]}`,
 			`{"collMod":"c","index":{"name":"a_1","expireAfterSeconds":7}}`,
 			[]string{
-				modified(`"index":{"name":"a_1","expireAfterSeconds":7}`, plain+`,"indexOptions":{"expireAfterSeconds":5}`),
+				modified(`"index":{"name":"a_1","expireAfterSeconds":7}`,
+					plain+`,"indexOptions":{"expireAfterSeconds":5}`),
 			}},
 		{"collMod to unique", indexedC, `{"collMod":"c","index":{"name":"a_1","prepareUnique":true}}` + "\n" +
 			`{"collMod":"c","index":{"name":"a_1","unique":true},"dryRun":true}` + "\n" +
@@ -169,11 +176,14 @@ func TestExpandedFields(t *testing.T) {
 	expandedSteps(t, []expandedCase{
 		{"drop", madeC, `{"drop":"c"}`, []string{expandedEvent("drop", "uuid1", "")}},
 		{"documents", filledC, `{"update":"c","updates":[{"q":{},"u":{"$set":{"a":1}}}]}` + "\n" +
-			`{"update":"c","updates":[{"q":{},"u":{"a":2}}]}` + "\n" + `{"delete":"c","deletes":[{"q":{},"limit":1}]}`, []string{
-			expandedEvent("update", "uuid1",
-				`,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],"truncatedArrays":[],"disambiguatedPaths":{}}`),
-			`{"operationType":"replace","collectionUUID":"uuid1","fullDocument":{"_id":1,"a":2},"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`,
-			expandedEvent("delete", "uuid1", `,"documentKey":{"_id":1}`)}},
+			`{"update":"c","updates":[{"q":{},"u":{"a":2}}]}` + "\n" + `{"delete":"c","deletes":[{"q":{},"limit":1}]}`,
+			[]string{
+				expandedEvent("update", "uuid1",
+					`,"documentKey":{"_id":1},"updateDescription":{"updatedFields":{"a":1},"removedFields":[],`+
+						`"truncatedArrays":[],"disambiguatedPaths":{}}`),
+				`{"operationType":"replace","collectionUUID":"uuid1","fullDocument":{"_id":1,"a":2},` +
+					`"ns":{"db":"test","coll":"c"},"documentKey":{"_id":1}}`,
+				expandedEvent("delete", "uuid1", `,"documentKey":{"_id":1}`)}},
 		{
 			reason:   "ambiguous paths",
 			before:   `{"insert":"c","documents":[{"_id":1,"a":{"1":[1]}}]}`,
@@ -186,8 +196,9 @@ func TestExpandedFields(t *testing.T) {
 			},
 		},
 		{
-			reason:   "dropDatabase",
-			before:   madeC + "\n" + `{"create":"v","viewOn":"c"}` + "\n" + `{"create":"s","timeseries":{"timeField":"t"}}`,
+			reason: "dropDatabase",
+			before: madeC + "\n" + `{"create":"v","viewOn":"c"}` + "\n" +
+				`{"create":"s","timeseries":{"timeField":"t"}}`,
 			commands: `{"dropDatabase":1}`,
 
 			want: []string{
@@ -234,19 +245,22 @@ func TestManualUpdateEvent(t *testing.T) {
 		vacation[i] = i
 	}
 	must1[*mongo.InsertOneResult](t)(users.InsertOne(ctx, bson.D{{Key: "_id", Value: id}, {Key: "name", Value: "Alice"},
-		{Key: "userName", Value: "alice123"}, {Key: "email", Value: "alice@mongodb.com"}, {Key: "phoneNumber", Value: "555"},
+		{Key: "userName", Value: "alice123"}, {Key: "email", Value: "alice@mongodb.com"},
+		{Key: "phoneNumber", Value: "555"},
 		{Key: "team", Value: "replication"}, {Key: "vacation_time", Value: vacation}}))
 	plain, full := watch(t, users, quick()), watch(t, users, quick().SetFullDocument(options.UpdateLookup))
 	must1[*mongo.UpdateResult](t)(users.UpdateByID(ctx, id, stagesFrom(t,
-		`{"$set":{"email":"alice@10gen.com","vacation_time":{"$slice":["$vacation_time",36]}}}`, `{"$unset":"phoneNumber"}`)))
+		`{"$set":{"email":"alice@10gen.com","vacation_time":{"$slice":["$vacation_time",36]}}}`,
+		`{"$unset":"phoneNumber"}`)))
 	const key = `"ns":{"db":"engineering","coll":"users"},"documentKey":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"}},` +
 		`"updateDescription":{"updatedFields":{"email":"alice@10gen.com"},"removedFields":["phoneNumber"],` +
 		`"truncatedArrays":[{"field":"vacation_time","newSize":36}]}}`
 	wantEvents(t, "update", events(t, plain), `{"operationType":"update",`+key)
 	got := events(t, full)
 	if len(got) != 1 ||
-		!strings.Contains(got[0], `"fullDocument":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"},"name":"Alice","userName":`+
-			`"alice123","email":"alice@10gen.com","team":"replication"`) || !strings.HasSuffix(got[0], key) {
+		!strings.Contains(got[0],
+			`"fullDocument":{"_id":{"$oid":"58a4eb4a30c75625e00d2820"},"name":"Alice","userName":`+
+				`"alice123","email":"alice@10gen.com","team":"replication"`) || !strings.HasSuffix(got[0], key) {
 		t.Errorf("updateLookup: %s", got)
 	}
 }

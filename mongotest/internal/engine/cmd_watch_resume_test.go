@@ -303,7 +303,8 @@ func TestChangesLate(t *testing.T) {
 		if !patient.Next(ctx) || time.Since(began) > 30*time.Second {
 			t.Errorf("who waits has nothing after %v: %v", time.Since(began), patient.Err())
 		}
-		if got, _ := ids(t, watch(t, c, quick(), options.ChangeStream().SetStartAfter(start))); fmt.Sprint(got) != "[1 2]" {
+		if got, _ := ids(t, watch(t, c, quick(),
+			options.ChangeStream().SetStartAfter(start))); fmt.Sprint(got) != "[1 2]" {
 			t.Errorf("events of %v in the end", got)
 		}
 	})

@@ -36,8 +36,8 @@ func TestExpandedViews(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	insert(t, db.Collection("base"), `{"_id":1}`)
-	whole, all := watch(t, db, expanded()), watch(t, client, expanded())
-	one, off := watch(t, db.Collection("v"), expanded()), watch(t, db, quick())
+	whole, all := watch(t, db, expandEvents()), watch(t, client, expandEvents())
+	one, off := watch(t, db.Collection("v"), expandEvents()), watch(t, db, quick())
 	commands(t, db, `{"create":"v","viewOn":"base","pipeline":[{"$match":{"a":2}}]}
 {"collMod":"v","viewOn":"base","pipeline":[]}
 {"drop":"v"}
@@ -54,15 +54,15 @@ func TestExpandedViews(t *testing.T) {
 		return `{"operationType":"` + kind + `","ns":{"db":"test","coll":"` + coll + `"}` + rest + `}`
 	}
 	created := `{"operationType":"create","collectionUUID":"uuid1","ns":{"db":"test","coll":"v"}` +
-		described(idIndex) + ofNsType + `}`
+		describeOperation(idIndex) + ofNsType + `}`
 	want := []string{
-		ofView("create", "v", described(`"viewOn":"base","pipeline":[{"$match":{"a":2}}]`)+`,"nsType":"view"`),
-		ofView("modify", "v", described(`"viewOn":"base","pipeline":[]`)),
+		ofView("create", "v", describeOperation(`"viewOn":"base","pipeline":[{"$match":{"a":2}}]`)+`,"nsType":"view"`),
+		ofView("modify", "v", describeOperation(`"viewOn":"base","pipeline":[]`)),
 		ofView("drop", "v", ""),
-		ofView("create", "s", described(`"viewOn":"system.buckets.s","pipeline":[{"$_internalUnpackBucket":`+
+		ofView("create", "s", describeOperation(`"viewOn":"system.buckets.s","pipeline":[{"$_internalUnpackBucket":`+
 			`{"timeField":"t","metaField":"m","bucketMaxSpanSeconds":3600}}]`)+`,"nsType":"timeseries"`),
 		ofView("drop", "s", ""),
-		ofView("create", "w", described(`"viewOn":"base","pipeline":[]`)+`,"nsType":"view"`),
+		ofView("create", "w", describeOperation(`"viewOn":"base","pipeline":[]`)+`,"nsType":"view"`),
 		created,
 	}
 	wantEvents(t, "the database's stream", expandedEvents(t, whole), want...)
@@ -79,14 +79,14 @@ func TestExpandedRename(t *testing.T) {
 		to := `{"db":"test","coll":"` + coll + `"}`
 		return `{"operationType":"rename","collectionUUID":"` + uuid + `","ns":{"db":"test","coll":"` +
 			from + `"},"to":` + to +
-			described(`"to":`+to+rest) + `}`
+			describeOperation(`"to":`+to+rest) + `}`
 	}
 	for _, name := range []string{"a", "b", "c"} {
 		if err := db.CreateCollection(ctx, name); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cs := watch(t, db, expanded())
+	cs := watch(t, db, expandEvents())
 	commands(t, client.Database("admin"), `{"renameCollection":"test.a","to":"test.d"}
 {"renameCollection":"test.b","to":"test.c","dropTarget":true}
 {"renameCollection":"test.c","to":"test.e","dropTarget":true}`)
@@ -96,19 +96,22 @@ func TestExpandedRename(t *testing.T) {
 
 	insert(t, far.Collection("f"), `{"_id":1}`)
 	commands(t, far, `{"createIndexes":"f","indexes":[{"key":{"a":1},"name":"a_1"}]}`)
-	cs = watch(t, db, expanded())
+	cs = watch(t, db, expandEvents())
 	commands(t, client.Database("admin"), `{"renameCollection":"far.f","to":"test.e","dropTarget":true}`)
 	list := expandedEvents(t, cs)
 	at := func(rest string) string { return `"collectionUUID":"uuid1",` + rest }
 	wantEvents(t, "to another database", hideTemporary(list),
-		`{"operationType":"create",`+at(`"ns":{"db":"test","coll":"tmp"}`)+described(idIndex)+ofNsType+`}`,
-		`{"operationType":"createIndexes",`+at(`"ns":{"db":"test","coll":"tmp"}`)+described(`"indexes":[`+indexA+`]`)+`}`,
-		`{"operationType":"insert",`+at(`"fullDocument":{"_id":1},"ns":{"db":"test","coll":"tmp"},"documentKey":{"_id":1}}`),
+		`{"operationType":"create",`+at(`"ns":{"db":"test","coll":"tmp"}`)+describeOperation(idIndex)+ofNsType+`}`,
+		`{"operationType":"createIndexes",`+at(`"ns":{"db":"test","coll":"tmp"}`)+
+			describeOperation(`"indexes":[`+indexA+`]`)+`}`,
+		`{"operationType":"insert",`+at(`"fullDocument":{"_id":1},"ns":{"db":"test","coll":"tmp"},`+
+			`"documentKey":{"_id":1}}`),
 		renamed("tmp", "e", "uuid1", `,"dropTarget":"uuid2"`))
 
-	cs = watch(t, db, expanded())
+	cs = watch(t, db, expandEvents())
 	for range 2 {
-		if _, err := far.Collection("f").Aggregate(ctx, stagesFrom(t, `{"$out":{"db":"test","coll":"e"}}`)); err != nil {
+		if _, err := far.Collection("f").Aggregate(ctx,
+			stagesFrom(t, `{"$out":{"db":"test","coll":"e"}}`)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -134,7 +137,7 @@ func hideTemporary(list []string) []string {
 func TestExpandedTransaction(t *testing.T) {
 	client, _ := start(t)
 	c := client.Database("test").Collection("c")
-	cs := watch(t, c, expanded())
+	cs := watch(t, c, expandEvents())
 	s, tx := begin(t, c)
 	if _, err := c.Indexes().CreateOne(tx, mongo.IndexModel{Keys: bson.D{{Key: "a", Value: 1}}}); err != nil {
 		t.Fatal(err)
@@ -170,7 +173,7 @@ func TestExpandedTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantEvents(t, "after an abort",
-		kinds(t, watch(t, client.Database("test"), expanded().SetStartAfter(cs.ResumeToken()))))
+		kinds(t, watch(t, client.Database("test"), expandEvents().SetStartAfter(cs.ResumeToken()))))
 }
 
 // TestExpandedResume goes on from each event, and from the time of each, with and without showExpandedEvents.
@@ -178,7 +181,7 @@ func TestExpandedResume(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	insert(t, db.Collection("base"), `{"_id":1}`)
-	cs := watch(t, db, expanded())
+	cs := watch(t, db, expandEvents())
 	commands(t, db, `{"create":"c"}
 {"insert":"c","documents":[{"_id":1}]}
 {"createIndexes":"c","indexes":[{"key":{"a":1},"name":"a_1"}]}
@@ -189,7 +192,8 @@ func TestExpandedResume(t *testing.T) {
 {"drop":"v"}
 {"drop":"c"}`)
 	all := []string{
-		"create c", "insert c", "createIndexes c", "create v", "modify c", "update c", "dropIndexes c", "drop v", "drop c",
+		"create c", "insert c", "createIndexes c", "create v", "modify c", "update c", "dropIndexes c", "drop v",
+		"drop c",
 	}
 	ofViews := []string{"create v", "drop v"}
 	var tokens []bson.Raw
@@ -218,7 +222,7 @@ func TestExpandedResume(t *testing.T) {
 			if what == "startAtOperationTime" {
 				rest = all[i:]
 			}
-			wantEvents(t, what+" "+name, kinds(t, watch(t, db, o(expanded()))), rest...)
+			wantEvents(t, what+" "+name, kinds(t, watch(t, db, o(expandEvents()))), rest...)
 			if slices.Contains(ofViews, name) && what != "startAtOperationTime" {
 				_, err := db.Watch(ctx, mongo.Pipeline{}, o(quick()))
 				wantCode(t, what+" "+name+" without showExpandedEvents", err, 280)
@@ -238,7 +242,7 @@ func TestExpandedStages(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	cs, err := db.Watch(ctx,
-		stagesFrom(t, `{"$match":{"nsType":"collection","operationDescription.idIndex.name":"_id_"}}`), expanded())
+		stagesFrom(t, `{"$match":{"nsType":"collection","operationDescription.idIndex.name":"_id_"}}`), expandEvents())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +250,8 @@ func TestExpandedStages(t *testing.T) {
 {"create":"c"}`)
 	wantEvents(t, "a filter", kinds(t, cs), "create c")
 	cmd :=
-		`{"aggregate":1,"pipeline":[{"$changeStream":{"showExpandedEvents":%t}}],"cursor":{},"apiVersion":"1","apiStrict":true}`
+		`{"aggregate":1,"pipeline":[{"$changeStream":{"showExpandedEvents":%t}}],"cursor":{},"apiVersion":"1",` +
+			`"apiStrict":true}`
 	if err := db.RunCommand(ctx, doc(t, fmt.Sprintf(cmd, false))).Err(); err != nil {
 		t.Error(err)
 	}

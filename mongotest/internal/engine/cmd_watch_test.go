@@ -14,7 +14,8 @@ import (
 
 // watcher is what has Watch: a collection, a database, a client.
 type watcher interface {
-	Watch(ctx context.Context, pipeline any, opts ...options.Lister[options.ChangeStreamOptions]) (*mongo.ChangeStream, error)
+	Watch(ctx context.Context, pipeline any, opts ...options.Lister[options.ChangeStreamOptions]) (*mongo.ChangeStream,
+		error)
 }
 
 func watch(t testing.TB, w watcher, opts ...options.Lister[options.ChangeStreamOptions]) *mongo.ChangeStream {
@@ -86,14 +87,16 @@ func TestChangeEvents(t *testing.T) {
 			`{"operationType":"insert","fullDocument":{"_id":7,"a":1},` + things + `,` + id("7") + `}`},
 		{"update", `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"a":2,"b.c":1},"$unset":{"x":1}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("1") +
-				`,"updateDescription":{"updatedFields":{"a":2,"b":{"c":1}},"removedFields":["x"],"truncatedArrays":[]}}`},
+				`,"updateDescription":{"updatedFields":{"a":2,"b":{"c":1}},"removedFields":["x"],` +
+				`"truncatedArrays":[]}}`},
 		{"$push", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":4}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"a.3":4},"removedFields":[],"truncatedArrays":[]}}`},
 		{"$pop", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$pop":{"a":1}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"a":[1,2]},"removedFields":[],"truncatedArrays":[]}}`},
-		{"$push and $slice", `{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":{"$each":[4],"$slice":-3}}}}]}`,
+		{"$push and $slice",
+			`{"update":"things","updates":[{"q":{"_id":2},"u":{"$push":{"a":{"$each":[4],"$slice":-3}}}}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
 				`,"updateDescription":{"updatedFields":{"a":[2,3,4]},"removedFields":[],"truncatedArrays":[]}}`},
 		{
@@ -101,7 +104,8 @@ func TestChangeEvents(t *testing.T) {
 			command: `{"update":"things","updates":[{"q":{"_id":3},"u":[{"$set":{"a":{"$slice":["$a",2]}}}]}]}`,
 
 			want: `{"operationType":"update",` + things + `,` + id("3") +
-				`,"updateDescription":{"updatedFields":{},"removedFields":[],"truncatedArrays":[{"field":"a","newSize":2}]}}`,
+				`,"updateDescription":{"updatedFields":{},"removedFields":[],"truncatedArrays":[{"field":"a",` +
+				`"newSize":2}]}}`,
 		},
 		{"by a pipeline", `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"n":{"$size":"$a"}}}]}]}`,
 			`{"operationType":"update",` + things + `,` + id("2") +
@@ -122,27 +126,32 @@ func TestChangeEvents(t *testing.T) {
 		{"another collection", `{"insert":"other","documents":[{"_id":1}]}`, ``},
 		{"an index", `{"createIndexes":"things","indexes":[{"key":{"a":1},"name":"a"}]}`, ``},
 		{
-			reason:  "$merge",
-			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"y":"v"}},{"$merge":"things"}],"cursor":{}}`,
+			reason: "$merge",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"y":"v"}},` +
+				`{"$merge":"things"}],"cursor":{}}`,
 
 			want: `{"operationType":"update",` + things + `,` + id("1") +
 				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`,
 		},
 		{
-			reason:  "$merge that replaces",
-			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"x":1}},{"$merge":{"into":"things","whenMatched":"replace"}}],"cursor":{}}`,
+			reason: "$merge that replaces",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$project":{"x":1}},` +
+				`{"$merge":{"into":"things","whenMatched":"replace"}}],"cursor":{}}`,
 
 			want: `{"operationType":"replace","fullDocument":{"_id":1,"x":1},` + things + `,` + id("1") + `}`,
 		},
 		{
-			reason:  "$merge by a pipeline",
-			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+			reason: "$merge by a pipeline",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":1}},{"$merge":{"into":"things",` +
+				`"whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
 
-			want: `{"operationType":"replace","fullDocument":{"_id":1,"a":1,"x":1,"y":"v"},` + things + `,` + id("1") + `}`,
+			want: `{"operationType":"replace","fullDocument":{"_id":1,"a":1,"x":1,"y":"v"},` + things + `,` + id("1") +
+				`}`,
 		},
 		{
-			reason:  "$merge by a pipeline into a larger document",
-			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":3}},{"$merge":{"into":"things","whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
+			reason: "$merge by a pipeline into a larger document",
+			command: `{"aggregate":"things","pipeline":[{"$match":{"_id":3}},{"$merge":{"into":"things",` +
+				`"whenMatched":[{"$set":{"y":"v"}}]}}],"cursor":{}}`,
 
 			want: `{"operationType":"update",` + things + `,` + id("3") +
 				`,"updateDescription":{"updatedFields":{"y":"v"},"removedFields":[],"truncatedArrays":[]}}`,
@@ -158,10 +167,12 @@ func TestChangeEvents(t *testing.T) {
 			insert(t, coll, `{"_id":1,"a":1,"x":1}`, `{"_id":2,"a":[1,2,3]}`,
 				`{"_id":3,"a":["`+strings.Repeat("x", 80)+`","y","z"]}`)
 			cs := watch(t, coll, quick())
-			if err := coll.Database().RunCommand(ctx, doc(t, c.command)).Err(); err != nil && c.reason != "a duplicate key" {
+			if err := coll.Database().RunCommand(ctx, doc(t, c.command)).Err(); err != nil &&
+				c.reason != "a duplicate key" {
 				t.Fatal(err)
 			}
-			wantEvents(t, c.command, events(t, cs), strings.FieldsFunc(c.want, func(r rune) bool { return r == '\n' })...)
+			wantEvents(t, c.command, events(t, cs),
+				strings.FieldsFunc(c.want, func(r rune) bool { return r == '\n' })...)
 		})
 	}
 }
@@ -250,7 +261,8 @@ func TestChangeFullDocument(t *testing.T) {
 			if err := bson.UnmarshalExtJSON([]byte(s), false, &d); err != nil {
 				t.Fatal(err)
 			}
-			list[i] = show(t, bson.D{{Key: "f", Value: d["fullDocument"]}, {Key: "b", Value: d["fullDocumentBeforeChange"]}})
+			list[i] = show(t, bson.D{{Key: "f", Value: d["fullDocument"]},
+				{Key: "b", Value: d["fullDocumentBeforeChange"]}})
 		}
 		return list
 	}
@@ -317,83 +329,4 @@ func TestChangeTransaction(t *testing.T) {
 	if strings.Join(kinds, " ") != "insert update update" || times[0] != times[2] {
 		t.Errorf("the transaction has events %v at %v, want each write of it, at one time", kinds, times)
 	}
-}
-
-func TestChangeStages(t *testing.T) {
-	c := collection(t)
-	cs, err := c.Watch(ctx,
-		stagesFrom(t, `{"$match":{"operationType":{"$in":["insert","invalidate"]},"fullDocument.n":{"$ne":1}}}`,
-			`{"$set":{"m":{"$add":["$fullDocument.n",1]}}}`, `{"$project":{"m":1}}`), quick())
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := cs.ResumeToken()
-	insert(t, c, `{"_id":1,"n":1}`)
-	wantEvents(t, "a stage left it out", events(t, cs))
-	if got := cs.ResumeToken(); got.String() <= before.String() {
-		t.Errorf("the token went from %s to %s: it has to move past what is left out", before, got)
-	}
-	insert(t, c, `{"_id":2,"n":2}`)
-	wantEvents(t, "$set, $project", events(t, cs), `{"m":3}`)
-
-	cs, err = c.Watch(ctx, stagesFrom(t, `{"$replaceWith":{"_id":"$documentKey"}}`), quick())
-	if err != nil {
-		t.Fatal(err)
-	}
-	insert(t, c, `{"_id":3}`)
-	if tryNext(cs) {
-		t.Error("an event without its token was given")
-	}
-	wantCode(t, "a changed _id", cs.Err(), 280)
-}
-
-func TestChangeRefusals(t *testing.T) {
-	client, _ := start(t)
-	db := client.Database("test")
-	cs := watch(t, db.Collection("gone"), quick())
-	insert(t, db.Collection("gone"), `{"_id":1}`)
-	if err := db.Collection("gone").Drop(ctx); err != nil {
-		t.Fatal(err)
-	}
-	events(t, cs)
-	invalid := cs.ResumeToken().String()
-	unknown := `{"_data":"82` + strings.Repeat("F", 24) + `00"}`
-	for _, c := range []struct {
-		reason, db, coll, stages string
-		code                     int
-	}{
-		{"not first", "test", `"c"`, `{"$match":{}},{"$changeStream":{}}`, 40602},
-		{"a stage that isn't allowed", "test", `"c"`, `{"$changeStream":{}},{"$group":{"_id":1}}`, 20},
-		{"a stage that isn't implemented", "test", `"c"`, `{"$changeStream":{}},{"$changeStreamSplitLargeEvent":{}}`, 238},
-		{"no stage", "test", `"c"`, `{"$changeStream":{}},{"$foo":1}`, 40324},
-		{"no document", "test", `"c"`, `{"$changeStream":1}`, 50808},
-		{"an unknown option", "test", `"c"`, `{"$changeStream":{"foo":1}}`, 40415},
-		{"no boolean", "test", `"c"`, `{"$changeStream":{"showExpandedEvents":"yes"}}`, 14},
-		{"an unknown mode", "test", `"c"`, `{"$changeStream":{"fullDocument":"foo"}}`, 2},
-		{"two tokens", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"00"},"startAfter":{"_data":"00"}}}`, 50865},
-		{
-			reason: "a token and a time", db: "test", coll: `"c"`,
-			stages: `{"$changeStream":{"resumeAfter":{"_data":"00"},"startAtOperationTime":{"$timestamp":{"t":1,"i":1}}}}`,
-			code:   40674,
-		},
-		{"no token", "test", `"c"`, `{"$changeStream":{"resumeAfter":{}}}`, 40647},
-		{"a token of something else", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"8263"}}}`, 9},
-		{"no digits", "test", `"c"`, `{"$changeStream":{"resumeAfter":{"_data":"xyz"}}}`, 9},
-		{"a token of no event", "test", `"c"`, `{"$changeStream":{"resumeAfter":` + unknown + `}}`, 280},
-		{"an invalidate event's token", "test", `"gone"`, `{"$changeStream":{"resumeAfter":` + invalid + `}}`, 260},
-		{"another collection's", "test", `"c"`, `{"$changeStream":{"startAfter":` + invalid + `}}`, 280},
-		{"a time long ago", "test", `"c"`, `{"$changeStream":{"startAtOperationTime":{"$timestamp":{"t":1,"i":1}}}}`, 286},
-		{"no time", "test", `"c"`, `{"$changeStream":{"startAtOperationTime":1}}`, 14},
-		{"the admin database", "admin", `1`, `{"$changeStream":{}}`, 73},
-		{"a collection of it", "admin", `"c"`, `{"$changeStream":{}}`, 73},
-		{"a system collection", "test", `"system.views"`, `{"$changeStream":{}}`, 73},
-		{"the whole cluster from elsewhere", "test", `1`, `{"$changeStream":{"allChangesForCluster":true}}`, 72},
-		{"the whole cluster from a collection", "admin", `"c"`, `{"$changeStream":{"allChangesForCluster":true}}`, 72},
-	} {
-		cmd := doc(t, `{"aggregate":`+c.coll+`,"pipeline":[`+c.stages+`],"cursor":{}}`)
-		wantCode(t, c.reason, client.Database(c.db).RunCommand(ctx, cmd).Err(), c.code)
-	}
-	_, tx := begin(t, db.Collection("c"))
-	_, err := db.Collection("c").Watch(tx, mongo.Pipeline{})
-	wantCode(t, "in a transaction", err, 263)
 }

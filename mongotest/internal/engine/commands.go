@@ -1,5 +1,7 @@
 package engine
 
+// This file makes an engine with the table of all commands.
+
 import (
 	"context"
 	"slices"
@@ -20,8 +22,8 @@ func New() *Engine {
 	return e
 }
 
-// commands are the commands of all files. No command can refer to this table, because it refers to them: a command that
-// runs another one finds it by its engine.
+// commands are the commands of all files. A command can't refer to this table, because Go doesn't allow a variable that
+// refers to itself: a command that runs another one finds it by its engine.
 var commands = joinCommands(
 	findCommands, aggregateCommands, countCommands, distinctCommands, explainCommands, cursorCommands,
 	insertCommands, updateCommands, deleteCommands, findAndModifyCommands, bulkWriteCommands,
@@ -29,7 +31,7 @@ var commands = joinCommands(
 	sessionCommands, helloCommands, statusCommands, statsCommands, parameterCommands, failPointCommands, shardCommands,
 )
 
-// joinCommands makes the table of the commands of all files.
+// joinCommands makes a table of the commands of several files, by their names and aliases.
 func joinCommands(files ...[]*command) commandTable {
 	all := commandTable{}
 	for _, c := range slices.Concat(files...) {
@@ -40,7 +42,7 @@ func joinCommands(files ...[]*command) commandTable {
 	return all
 }
 
-// Commands returns the engine's command names, sorted.
+// Commands returns the names and aliases of the commands that the engine runs, sorted. Fuzz tests begin with them.
 func Commands() []string {
 	var names []string
 	for name, c := range commands {

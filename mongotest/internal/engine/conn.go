@@ -1,5 +1,8 @@
 package engine
 
+// This file has the engine's end of a connection: it reads messages, lets request.go run the commands, and writes the
+// replies. A command runs in the goroutine of its connection. Other goroutines only interrupt it, by the context.
+
 import (
 	"context"
 	"io"
@@ -15,22 +18,21 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/wire"
 )
 
-// conn is the engine's end of a connection. Its commands run one after the
-// other, in its own goroutine.
+// conn is the engine's end of a connection. Its commands run one after the other, in its own goroutine.
 type conn struct {
 	engine  *Engine
 	id      int32
-	address string // what the client dialed
+	address string // the address that the client dialed; hello and statistics show it as the host
 	pipe    net.Conn
 	ctx     context.Context // of commands; the connection's goroutine replaces it after a kill
-	out     []byte
-	app     string // the application's name, as its first hello has it
-	cut     bool   // a fail point closes it in place of the reply
+	out     []byte          // the buffer of the last reply, which the next one uses again
+	app     string          // the application's name, as its first hello has it, for fail points
+	cut     bool            // a fail point closes the connection in place of the reply
 
-	mu      sync.Mutex // of what follows, and of replacing ctx
-	stop    context.CancelCauseFunc
-	over    bool     // ctx has ended for good
-	running *request // the command that runs, nil between commands
+	mu      sync.Mutex              // guards the fields below, and replacing ctx
+	stop    context.CancelCauseFunc // ends ctx
+	over    bool                    // ctx has ended for good
+	running *request                // the command that runs, nil between commands
 
 	owner session.Owner // of the transactions whose last command it sent
 }
@@ -42,7 +44,7 @@ func newConn(e *Engine, pipe net.Conn, id int32, address string) *conn {
 	return c
 }
 
-// cancel ends the command that runs, and those that come later.
+// cancel ends the command that runs, and all later commands of the connection. cause becomes their error.
 func (c *conn) cancel(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +58,7 @@ func (c *conn) close() {
 	c.pipe.Close()
 }
 
-// begin notes that a command runs, until end.
+// begin notes that a command runs, until end is called. The request gets its connection and context.
 func (c *conn) begin(r *request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +75,8 @@ func (c *conn) end() {
 	}
 }
 
-// kill interrupts the command that runs, if which says so.
+// kill interrupts the command that runs, if which returns true for it. Later commands of the connection run, see end.
+// killSessions and killCursors call it from other connections.
 func (c *conn) kill(cause error, which func(r *request) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,8 +85,8 @@ func (c *conn) kill(cause error, which func(r *request) bool) {
 	}
 }
 
-// serve answers messages until the connection ends. A message that can't be
-// read ends it too.
+// serve answers messages until the connection ends. A message that can't be read ends it too. The transactions of the
+// connection are aborted later, unless another connection goes on with them.
 func (c *conn) serve() {
 	defer func() {
 		c.close()
@@ -104,9 +107,11 @@ func (c *conn) serve() {
 	}
 }
 
-const keepReply = 1 << 20 // a larger buffer is given back after use
+// keepReply is how many bytes a buffer may have that a connection keeps for the next reply.
+const keepReply = 1 << 20
 
-// answer runs one command and writes its reply.
+// answer runs one command and writes its reply. An error of answer ends the connection. An error of the command is a
+// reply with ok: 0.
 func (c *conn) answer(m wire.Message) error {
 	reply, err := c.run(m)
 	if err != nil {
@@ -115,13 +120,13 @@ func (c *conn) answer(m wire.Message) error {
 	if c.cut {
 		return net.ErrClosed
 	}
-	if m.MoreToCome {
+	if m.MoreToCome { // a write with the write concern {w: 0}: the client reads no reply
 		return nil
 	}
 	if err != nil {
 		reply = makeErrorReply(err)
 	}
-	if !m.Query {
+	if !m.Query { // the reply to an old hello has no times
 		reply = append(reply, c.engine.makeTimes()...)
 	}
 	out := wire.StartReply(c.out[:0], m, c.engine.requests.Add(1))
@@ -139,7 +144,9 @@ func (c *conn) answer(m wire.Message) error {
 	return err
 }
 
-// makeErrorReply is the reply of a command that failed.
+// makeErrorReply returns the reply of a command that failed:
+//
+//	{ok: 0.0, errmsg: "no such command: 'foo'", code: 59, codeName: "CommandNotFound", errorLabels: […]}
 func makeErrorReply(err error) bson.D {
 	e := mongoerr.Convert(err)
 	reply := bson.D{
@@ -155,7 +162,7 @@ func makeErrorReply(err error) bson.D {
 	return reply
 }
 
-// makeStringArray returns a list as an array.
+// makeStringArray returns a list of strings as a BSON array.
 func makeStringArray(list []string) bson.A {
 	a := make(bson.A, len(list))
 	for i, s := range list {

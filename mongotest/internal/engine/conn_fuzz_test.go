@@ -37,7 +37,8 @@ var fuzzed = []string{
 	`{"killCursors": "c", "cursors": [CURSOR, {"$numberLong": "77"}]}`,
 	`{"aggregate": "c", "pipeline": [{"$changeStream": {}}], "cursor": {"batchSize": 0}}`,
 	`{"aggregate": "c", "pipeline": [{"$match": {}}, {"$out": "d"}], "cursor": {}}`,
-	`{"aggregate": "c", "pipeline": [{"$lookup": {"from": "c", "pipeline": [{"$unwind": "$n"}], "as": "x"}}, {"$unwind": "$x"}], "cursor": {"batchSize": 2}}`,
+	`{"aggregate": "c", "pipeline": [{"$lookup": {"from": "c", "pipeline": [{"$unwind": "$n"}], "as": "x"}}, ` +
+		`{"$unwind": "$x"}], "cursor": {"batchSize": 2}}`,
 	`{"commitTransaction": 1 TXN, "$db": "admin"}`,
 	`{"abortTransaction": 1 TXN, "$db": "admin"}`,
 	`{"killAllSessions": [], "$db": "admin"}`,
@@ -47,7 +48,8 @@ var fuzzed = []string{
 	`{"dropDatabase": 1}`,
 	`{"hello": 1}`,
 	`{"count": "c", "query": {"n": {"$gte": 1}}}`,
-	`{"bulkWrite": 1, "ops": [{"insert": 0, "document": {"_id": 9}}, {"delete": 0, "filter": {"_id": 9}}], "nsInfo": [{"ns": "test.c"}], "$db": "admin"}`,
+	`{"bulkWrite": 1, "ops": [{"insert": 0, "document": {"_id": 9}}, {"delete": 0, "filter": {"_id": 9}}], "nsInfo": ` +
+		`[{"ns": "test.c"}], "$db": "admin"}`,
 	`{"explain": {"find": "c", "filter": {"n": 1}}, "verbosity": "executionStats"}`,
 	`{"nonsense": 1}`,
 }
@@ -220,7 +222,8 @@ func FuzzConnection(f *testing.F) {
 		for until := time.Now().Add(fuzzPatience); runtime.NumGoroutine() > before; time.Sleep(time.Millisecond) {
 			if time.Now().After(until) {
 				stacks := make([]byte, 1<<16)
-				t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), stacks[:runtime.Stack(stacks, true)])
+				t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(),
+					stacks[:runtime.Stack(stacks, true)])
 			}
 		}
 	})

@@ -168,9 +168,9 @@ func TestManyClients(t *testing.T) {
 		wait.Wait()
 		client := must1[*mongo.Client](t)(connect())
 		db := client.Database("test")
-		same(t, "documents", must1[int64](t)(db.Collection("log").CountDocuments(ctx, bson.D{})), clients*each)
+		wantSame(t, "documents", must1[int64](t)(db.Collection("log").CountDocuments(ctx, bson.D{})), clients*each)
 		wantAll(t, db.Collection("counter"), `{"_id":1,"n":1000}`)
-		same(t, "moved", must1[int64](t)(db.Collection("done").CountDocuments(ctx, bson.D{})), clients)
+		wantSame(t, "moved", must1[int64](t)(db.Collection("done").CountDocuments(ctx, bson.D{})), clients)
 		must(t, client.Disconnect(ctx))
 	})
 }
@@ -181,7 +181,8 @@ func oneOfMany(client *mongo.Client, i, each int) error {
 		if _, err := db.Collection("log").InsertOne(ctx, bson.D{{Key: "_id", Value: i*each + n}}); err != nil {
 			return err
 		}
-		if _, err := db.Collection("counter").UpdateByID(ctx, 1, bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}},
+		if _, err := db.Collection("counter").UpdateByID(ctx, 1,
+			bson.D{{Key: "$inc", Value: bson.D{{Key: "n", Value: 1}}}},
 			options.UpdateOne().SetUpsert(true)); err != nil {
 			return err
 		}
@@ -207,9 +208,10 @@ func TestKilledClient(t *testing.T) {
 		client, e := start(t)
 		c := client.Database("test").Collection("things")
 		insert(t, c, `{"_id":1,"n":1}`)
-		begin := append(numbered(1, 1), bson.E{Key: "autocommit", Value: false})
+		begin := append(makeSessionFields(1, 1), bson.E{Key: "autocommit", Value: false})
 		write := func(conn rawConn, more ...bson.E) string {
-			return conn.run(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":2}}}]}`, append(begin, more...)...)
+			return conn.run(t, `{"update":"things","updates":[{"q":{"_id":1},"u":{"$set":{"n":2}}}]}`,
+				append(begin, more...)...)
 		}
 		first, second := dial(t, e), dial(t, e)
 		if got := write(first, bson.E{Key: "startTransaction", Value: true}); !strings.Contains(got, `"nModified":1`) {
@@ -228,7 +230,7 @@ func TestKilledClient(t *testing.T) {
 		if d := time.Since(began); d > 6*time.Second {
 			t.Errorf("a write waited %v for a transaction whose client is gone", d)
 		}
-		same(t, "stored", stored(t, c), []int{3})
+		wantSame(t, "stored", readStored(t, c), []int{3})
 		if got := write(dial(t, e)); !strings.Contains(got, `"code":251`) {
 			t.Errorf("going on with what was aborted: %s", got)
 		}
@@ -251,7 +253,7 @@ func TestDisconnect(t *testing.T) {
 	if d := time.Since(began); d > 20*time.Second { // a transaction lives for a minute
 		t.Errorf("a write waited %v", d)
 	}
-	same(t, "stored", stored(t, c), []int{3})
+	wantSame(t, "stored", readStored(t, c), []int{3})
 }
 
 // TestUnacknowledged writes without waiting for a reply. The ping on the only

@@ -8,14 +8,16 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// counters count commands for serverStatus, since the engine's start.
+// counters count commands for serverStatus, since the engine's start. Connections add to them at the same time.
 type counters struct {
-	requests, failed                                atomic.Int64
-	insert, query, update, delete, getMore, command atomic.Int64
+	requests, failed                                atomic.Int64 // all commands; commands with an error
+	insert, query, update, delete, getMore, command atomic.Int64 // opcounters, by kind
 }
 
-// count notes a command by its kind: writes by their statements, as MongoDB counts them
-// (https://www.mongodb.com/docs/manual/reference/command/serverStatus/#opcounters).
+// count notes a command by its kind. An insert, update or delete counts once for each of its statements, as in MongoDB
+// (https://www.mongodb.com/docs/manual/reference/command/serverStatus/#opcounters). It is called when the command
+// begins, so that commands that fail are counted too. A bulkWrite counts as a command here, and once more for each of
+// its operations, see countBulk.
 func (n *counters) count(r *request) {
 	n.requests.Add(1)
 	size := func(name string) int64 {
@@ -39,7 +41,7 @@ func (n *counters) count(r *request) {
 	}
 }
 
-// countBulk notes one operation of a bulkWrite.
+// countBulk notes one operation of a bulkWrite by its kind.
 func (n *counters) countBulk(kind string) {
 	switch kind {
 	case "insert":

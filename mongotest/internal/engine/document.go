@@ -1,5 +1,12 @@
 package engine
 
+// This file completes documents before they are stored, as MongoDB does: an _id, its place, and the server's time.
+// insert, bulkWrite, $out, $merge and upserts call it.
+//
+//	{n: 1}                     →   {_id: ObjectId("…"), n: 1}
+//	{n: 1, _id: 7}             →   {_id: 7, n: 1}
+//	{at: Timestamp(0, 0)}      →   {_id: ObjectId("…"), at: Timestamp(1709212455, 1)}
+
 import (
 	"slices"
 	"strings"
@@ -12,7 +19,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// insertDocument completes and stores a document.
+// insertDocument completes and stores a document of insert, bulkWrite or $merge.
 func insertDocument(w *store.Writer, ns store.Namespace, doc bson.D) error {
 	doc, err := ensureID(w.Now, doc)
 	if err != nil {
@@ -22,7 +29,8 @@ func insertDocument(w *store.Writer, ns store.Namespace, doc bson.D) error {
 	return err
 }
 
-// setTimestamps returns a document with the server's time for empty timestamps of its top-level fields, except _id.
+// setTimestamps returns a document with the server's time in place of empty timestamps, Timestamp(0, 0), of its
+// top-level fields, except _id. Each gets another time. The argument isn't changed.
 func setTimestamps(w *store.Writer, doc bson.D) bson.D {
 	var out bson.D
 	for i, e := range doc {
@@ -46,14 +54,14 @@ func ensureID(now func() time.Time, doc bson.D) (bson.D, error) {
 	switch {
 	case at < 0:
 		return append(bson.D{{Key: "_id", Value: bson.NewObjectIDFromTimestamp(now())}}, doc...), nil
-	case at > 0:
+	case at > 0: // a copy, because the argument may be a stored document that $out copies
 		moved := append(make(bson.D, 0, len(doc)), doc[at])
 		doc = append(append(moved, doc[:at]...), doc[at+1:]...)
 	}
 	return doc, checkID(doc[0].Value)
 }
 
-// checkID refuses values that can't be an _id.
+// checkID refuses values that can't be an _id: arrays, regular expressions, undefined, and documents with operators.
 func checkID(id any) error {
 	switch v := id.(type) {
 	case bson.A, bson.Regex, bson.Undefined:

@@ -24,14 +24,16 @@ func TestTooLarge(t *testing.T) {
 			code:    17419,
 		},
 		{
-			reason:  "an upsert",
-			command: `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"b":["$$x","$$x"]}}],"c":{"x":"half"},"upsert":true}]}`,
-			code:    17420,
+			reason: "an upsert",
+			command: `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$set":{"b":["$$x","$$x"]}}],` +
+				`"c":{"x":"half"},"upsert":true}]}`,
+			code: 17420,
 		},
 		{
-			reason:  "$merge into a document",
-			command: `{"aggregate":"things","pipeline":[{"$merge":{"into":"things","whenMatched":[{"$set":{"b":"$a"}}]}}],"cursor":{}}`,
-			code:    17419,
+			reason: "$merge into a document",
+			command: `{"aggregate":"things","pipeline":[{"$merge":{"into":"things",` +
+				`"whenMatched":[{"$set":{"b":"$a"}}]}}],"cursor":{}}`,
+			code: 17419,
 		},
 		{"$out", `{"aggregate":"things","pipeline":[{"$set":{"b":"$a"}},{"$out":"others"}],"cursor":{}}`, 10334},
 	} {
@@ -73,8 +75,9 @@ func TestDepth(t *testing.T) {
 		{"$set", 181, updateOf(bson.D{{Key: "$set", Value: bson.D{{Key: at(180), Value: 1}}}}), 15},
 		{
 			reason: "a pipeline", levels: 181,
-			command: updateOf(bson.A{bson.D{{Key: "$set", Value: bson.D{{Key: "d", Value: bson.D{{Key: "e", Value: "$d"}}}}}}}),
-			code:    15,
+			command: updateOf(bson.A{bson.D{{Key: "$set",
+				Value: bson.D{{Key: "d", Value: bson.D{{Key: "e", Value: "$d"}}}}}}}),
+			code: 15,
 		},
 	} {
 		c := collection(t)
@@ -90,7 +93,8 @@ func TestDepth(t *testing.T) {
 		if _, err := c.InsertOne(ctx, bson.D{{Key: "_id", Value: 1}, {Key: "d", Value: deep(179)}}); err != nil {
 			t.Fatal(err)
 		}
-		command := doc(t, `{"aggregate":"things","pipeline":[{"$set":{"d":{"e":"$d"}}},{"`+stage+`":"others"}],"cursor":{}}`)
+		command := doc(t,
+			`{"aggregate":"things","pipeline":[{"$set":{"d":{"e":"$d"}}},{"`+stage+`":"others"}],"cursor":{}}`)
 		if got := runCode(t, c.Database(), command); got != code {
 			t.Errorf("%s: code %d, want %d", stage, got, code)
 		}
@@ -100,7 +104,8 @@ func TestDepth(t *testing.T) {
 func updateOf(u any) bson.D {
 	return bson.D{
 		{Key: "update", Value: "things"},
-		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}}, {Key: "u", Value: u}}}},
+		{Key: "updates", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 1}}},
+			{Key: "u", Value: u}}}},
 	}
 }
 
@@ -122,7 +127,8 @@ func TestEmptyTimestamp(t *testing.T) {
 			}
 		}
 	}
-	fields := bson.D{{Key: "a", Value: zero}, {Key: "b", Value: zero}, {Key: "c", Value: bson.D{{Key: "d", Value: zero}}}}
+	fields := bson.D{{Key: "a", Value: zero}, {Key: "b", Value: zero},
+		{Key: "c", Value: bson.D{{Key: "d", Value: zero}}}}
 	must1[*mongo.InsertOneResult](t)(c.InsertOne(ctx, append(bson.D{{Key: "_id", Value: 1}}, fields...)))
 	filled("insert", 1, true, true, false)
 	must1[*mongo.UpdateResult](t)(c.UpdateByID(ctx, 1, bson.D{{Key: "$set", Value: bson.D{{Key: "b", Value: zero}}}}))
@@ -154,8 +160,10 @@ func TestDollarNames(t *testing.T) {
 			want:    `{"_id":2,"a":{"$b":1}}`, code: 0,
 		},
 		{
-			command: `{"update":"things","updates":[{"q":{"_id":2},"u":[{"$replaceWith":{"$setField":{"field":{"$literal":"$a"},"input":"$$ROOT","value":1}}}],"upsert":true}]}`,
-			want:    `{"_id":2,"$a":1}`, code: 0,
+			command: `{"update":"things","updates":[{"q":{"_id":2},` +
+				`"u":[{"$replaceWith":{"$setField":{"field":{"$literal":"$a"},"input":"$$ROOT","value":1}}}],` +
+				`"upsert":true}]}`,
+			want: `{"_id":2,"$a":1}`, code: 0,
 		},
 		{`{"aggregate":"dollars","pipeline":[{"$out":"things"}],"cursor":{}}`, `{"_id":2,"$a":1}`, 0},
 	} {

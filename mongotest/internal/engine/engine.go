@@ -29,6 +29,28 @@
 // top: it has the table of all commands, which New gives to an engine. A command that
 // runs another one finds it by its engine.
 //
+// A command as the driver sends it, and the parts that a request makes of it:
+//
+//	{find: "things", filter: {n: 1}, $db: "test", lsid: {id: UUID}, txnNumber: 3, autocommit: false}
+//
+//	name find, db test, body the whole document, session by lsid, number 3, in a transaction
+//
+// # Words
+//
+//   - A statement is one write of a command: an element of documents, updates, deletes or
+//     ops. Each can fail by itself.
+//   - A numbered command has a txnNumber. It is a retryable write, or part of a
+//     transaction.
+//   - A reader is an args.Reader, and reads the fields of a command. A plan finds
+//     documents (package plan). A matcher is a parsed filter (package query). A writer is
+//     a store.Writer, and makes the changes of one write. A watch ends the loops of a
+//     command that is over (package interrupt).
+//   - A record is a stored document with its number in the store. An open transaction
+//     holds the records that it has changed. A write outside of transactions waits for
+//     their end.
+//   - A view, a capped collection and so on are kinds of collections. Package forms reads
+//     and shows their options.
+//
 // # Packages
 //
 //   - wire frames messages, and pipe transports them within the process.
@@ -54,7 +76,7 @@
 //
 // A collation turns a string into a key. Indexes, bounds and sorts use keys instead of
 // strings. Filters, expressions and updates are parsed with their collation, which comes
-// with the scope of their variables; nil is the simple collation. An index with another
+// with the scope of their variables. nil is the simple collation. An index with another
 // collation than the query's serves it if the bounds contain no strings, documents or
 // arrays.
 //
@@ -82,15 +104,17 @@
 //
 // # Change streams
 //
-// $changeStream watches a collection, a database or all databases. It has the events
-// insert, update, replace, delete, drop, dropDatabase, rename and invalidate; resume
-// tokens, resumeAfter, startAfter and startAtOperationTime; all modes of fullDocument and
-// fullDocumentBeforeChange; and the stages $match, $project, $set, $addFields, $unset,
-// $replaceRoot, $replaceWith and $redact. $changeStreamSplitLargeEvent is refused by
-// name.
+// $changeStream watches a collection, a database or all databases:
+//
+//   - It has the events insert, update, replace, delete, drop, dropDatabase, rename and
+//     invalidate.
+//   - It begins by a resume token (resumeAfter, startAfter) or by startAtOperationTime.
+//   - It has all modes of fullDocument and fullDocumentBeforeChange.
+//   - The stages $match, $project, $set, $addFields, $unset, $replaceRoot, $replaceWith
+//     and $redact may follow it. $changeStreamSplitLargeEvent is refused by name.
 //
 // The updateDescription of operators names their paths. That of a pipeline is the
-// difference, with truncatedArrays; see update.Applied. If the difference isn't smaller
+// difference, with truncatedArrays (update.Applied). If the difference isn't smaller
 // than the new document, the event of a pipeline is a replace. showExpandedEvents adds create,
 // createIndexes, dropIndexes and modify events (of views only in streams of a database or
 // all databases), and the fields collectionUUID, operationDescription and
@@ -126,11 +150,14 @@
 // bubble the clock stands still while a command computes, so only Close and a closed
 // connection end it.
 //
-// The limits are MongoDB's: 16 MB for a document of a result; 100 MB for $push,
-// $addToSet, $map, $lookup, $graphLookup and $facet, and with allowDiskUse false for
-// $group, $sort and $setWindowFields; 20 nested pipelines; 1,000 stages. With
-// allowDiskUse, the default, a stage may use 1 GB. The engine has no disk, and then fails
-// with OutOfDiskSpace (14031).
+// The limits are MongoDB's:
+//
+//   - A document of a result may have 16 MB.
+//   - $push, $addToSet, $map, $lookup, $graphLookup and $facet may use 100 MB. So may
+//     $group, $sort and $setWindowFields with allowDiskUse false.
+//   - With allowDiskUse, the default, a stage that MongoDB lets write to disk may use 1 GB.
+//     The engine has no disk, and then fails with OutOfDiskSpace (14031).
+//   - A pipeline may have 1,000 stages, and 20 pipelines may be nested.
 //
 // # Not compared with a server
 //
@@ -158,28 +185,28 @@ import (
 )
 
 // Engine is a server. It is ready when New returns, safe for concurrent use, and stopped
-// after Close.
+// after Close. Package mongotest makes engines and sets them up.
 type Engine struct {
 	store    *store.Store
 	commands commandTable
-	ctx      context.Context // ends with Interrupt and Close
+	ctx      context.Context // of all connections; ends with Close
 	cancel   context.CancelCauseFunc
-	wait     sync.WaitGroup // connections
-	requests atomic.Int32   // ids of replies
+	wait     sync.WaitGroup // of the goroutines that serve connections
+	requests atomic.Int32   // the id of the latest reply
 	ttl      ttl
 	fails    failpoint.Set
-	began    time.Time
+	began    time.Time // by the engine's clock; guarded by mu
 	counters counters
 	router   *router.Router // nil unless the engine is a mongos
 	alone    bool           // a standalone server
 	major    int            // the version of MongoDB; 0 means [newest]
 
-	mu       sync.Mutex
+	mu       sync.Mutex // guards closed, conns and lastConn
 	closed   bool
 	conns    map[*conn]struct{}
-	lastConn int32
-	sessions session.Set
-	cursors  cursor.Set
+	lastConn int32       // the id of the latest connection
+	sessions session.Set // has a lock of its own
+	cursors  cursor.Set  // has a lock of its own
 }
 
 // SetStandalone makes the engine a standalone server: it is in no replica set, and has
@@ -297,6 +324,7 @@ type clientEnd struct {
 // endSessions still run.
 func (c *clientEnd) Interrupt() { c.end(interrupt.Killed) }
 
+// Close ends the connection. The commands that run for it end with ClientDisconnect (279).
 func (c *clientEnd) Close() error {
 	c.end(interrupt.Disconnected)
 	return c.Conn.Close()

@@ -1,5 +1,12 @@
 package engine
 
+// This file implements the writes of pipeline.Env: $out replaces a collection, $merge writes document by document.
+//
+//	{$out: {db: "test", coll: "copy"}}
+//	{$merge: {into: "copy", on: ["sku"], whenMatched: "merge", whenNotMatched: "insert"}}
+//
+// Package pipeline reads the stages. It computes the new document of a $merge, by the function that MergeOne calls.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -14,8 +21,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// Out replaces all documents in one write. The collection's indexes stay.
-func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
+// ReplaceCollection replaces all documents in one write. The collection's indexes stay.
+func (e *environment) ReplaceCollection(db, coll string, docs pipeline.Docs) error {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
 		return err
@@ -23,6 +30,7 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	if e.request.findSharding(e.state.Collection(ns)) != nil {
 		return mongoerr.New(28769, "%s cannot be sharded", ns)
 	}
+	// All documents are computed before the first is written: an error leaves the collection as it was.
 	var list []bson.D
 	for doc, err := range docs {
 		if err != nil {
@@ -38,7 +46,8 @@ func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
 	})
 }
 
-// overwrite replaces the documents of a collection.
+// overwrite replaces the documents of a collection, as a part of a write. It makes a collection that doesn't exist, and
+// refuses kinds of collections that $out doesn't take.
 func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson.D) error {
 	c := w.Collection(ns)
 	switch {
@@ -73,7 +82,8 @@ func (e *environment) overwrite(w *store.Writer, ns store.Namespace, list []bson
 	return nil
 }
 
-// IsUnique reports whether $merge can find one document by these fields: a unique index has exactly these fields.
+// IsUnique reports whether $merge can find one document by these fields: a unique index has exactly these fields, in
+// any order, and the pipeline's collation. A collection that doesn't exist will have its index on _id.
 func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
@@ -95,7 +105,9 @@ func (e *environment) IsUnique(db, coll string, on []string) (bool, error) {
 	return false, nil
 }
 
-// MergeOne applies $merge's function to the document that has the values of the fields, and stores the result.
+// MergeOne applies $merge's function to the document of the target that has the values of the fields on, and stores the
+// result in the same write. old is nil if there is no such document. A document that an open transaction holds is
+// waited for, and the function is then applied again.
 func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	apply func(old bson.D) (next bson.D, action pipeline.Action, err error)) error {
 	ns, err := e.namespace(db, coll)
@@ -105,6 +117,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 	if c := e.state.Collection(ns); c != nil && c.Series != nil {
 		return forms.RefuseOnSeries(ns, "$merge")
 	}
+	// {a: {$eq: 1}, b: {$eq: 2}}: with $eq a document of operators is a value. An _id can't be one.
 	var filter bson.D
 	for _, name := range on {
 		v := getField(doc, name)
@@ -118,7 +131,7 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		return err
 	}
 	t := target{ns: ns, now: e.now, query: plan.Query{Filter: filter, Matcher: m, Watch: e.watch}}
-	return t.changeFirst(e.request, func(w *store.Writer, old *store.Record) error {
+	mergeRecord := func(w *store.Writer, old *store.Record) error {
 		var before bson.D
 		if old != nil {
 			before = old.Doc
@@ -130,24 +143,33 @@ func (e *environment) MergeOne(db, coll string, on []string, doc bson.D,
 		if err != nil {
 			return err
 		}
-		switch {
-		case action == pipeline.Insert:
-			return insertDocument(w, ns, next)
-		case action != pipeline.Keep && bsonval.Equal(next, before):
-		case action == pipeline.Replace:
-			_, err = w.Replace(ns, old, next)
-		case action == pipeline.Update:
-			_, err = w.Update(ns, old, next, nil)
-		case action == pipeline.Transform:
-			_, err = w.Update(ns, old, next, update.Transformed{})
-		case action == pipeline.Keep && w.Collection(ns) == nil:
-			return w.Create(ns, nil)
-		}
-		return err
-	})
+		return storeMerged(w, ns, old, next, action)
+	}
+	return t.changeFirst(e.request, mergeRecord)
 }
 
-// getField returns the value at a dotted path, without arrays on the way, null if there is no value.
+// storeMerged stores the document that $merge makes of old, which is nil for an insert. The action decides the kind of
+// the change event. An equal document is no change. $merge makes the collection even if it keeps nothing.
+func storeMerged(w *store.Writer, ns store.Namespace, old *store.Record, next bson.D, action pipeline.Action) error {
+	var err error
+	switch {
+	case action == pipeline.Insert:
+		return insertDocument(w, ns, next)
+	case action != pipeline.Keep && bsonval.Equal(next, old.Doc):
+	case action == pipeline.Replace:
+		_, err = w.Replace(ns, old, next)
+	case action == pipeline.Update:
+		_, err = w.Update(ns, old, next, nil)
+	case action == pipeline.Transform:
+		_, err = w.Update(ns, old, next, update.Transformed{})
+	case action == pipeline.Keep && w.Collection(ns) == nil:
+		return w.Create(ns, nil)
+	}
+	return err
+}
+
+// getField returns the value at a dotted path, such as one of the fields on of $merge. It doesn't go through arrays. A
+// missing value is null.
 func getField(doc bson.D, path string) any {
 	var v any = doc
 	for _, f := range bsonval.ParsePath(path) {
@@ -160,7 +182,7 @@ func getField(doc bson.D, path string) any {
 	return v
 }
 
-// hasExactFields reports whether an index's key has exactly these fields.
+// hasExactFields reports whether an index's key has exactly these fields, in any order.
 func hasExactFields(spec *store.IndexSpec, on []string) bool {
 	if len(spec.Fields) != len(on) {
 		return false
@@ -186,9 +208,9 @@ func (r *request) checkMerge(coll *store.Collection, old, doc bson.D) error {
 	if c == nil {
 		return nil
 	}
-	was, _ := c.Key.Values(old)
-	is, ok := c.Key.Values(doc)
-	if ok && bsonval.Compare(bson.A(was), bson.A(is)) == 0 {
+	oldKey, _ := c.Key.Values(old)
+	newKey, ok := c.Key.Values(doc)
+	if ok && bsonval.Compare(bson.A(oldKey), bson.A(newKey)) == 0 {
 		return nil
 	}
 	return mongoerr.New(mongoerr.NotImplemented,

@@ -1,5 +1,12 @@
 package engine
 
+// This file shows plans as nested documents, as explain does
+// (https://www.mongodb.com/docs/manual/reference/explain-results/). The outermost stage is the last that runs:
+//
+//	{stage: "LIMIT", limitAmount: 5, inputStage: {stage: "FETCH", filter: {n: 1}, inputStage: {stage: "IXSCAN", …}}}
+//
+// Names and order of the fields are as in MongoDB, because tests and mongosh read them.
+
 import (
 	"slices"
 
@@ -10,8 +17,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// report shows a plan and, after it has run and returned n documents, what
-// that took.
+// report returns the queryPlanner of a plan, and its executionStats after it has run and returned n documents. The
+// engine measures no time. Other plans aren't shown, because package plan doesn't try them.
 func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 	q := x.plan.Query()
 	planner = bson.D{
@@ -37,8 +44,8 @@ func (x *explained) report(run *plan.Exec, n int64) (planner, stats bson.D) {
 	return planner, stats
 }
 
-// describeStages shows a plan as nested stages, the outermost first. With run, they
-// say what each has done.
+// describeStages shows a plan as nested stages. With run, which may be nil, they have the numbers of examined keys and
+// documents. The stages are built from the inside: the access, SORT, SKIP, LIMIT, and the stage of the command.
 func describeStages(x *explained, run *plan.Exec, n int64) bson.D {
 	p, q := x.plan, x.plan.Query()
 	if !p.Exists() {
@@ -54,9 +61,11 @@ func describeStages(x *explained, run *plan.Exec, n int64) bson.D {
 	}
 	if q.Skip > 0 {
 		doc = bson.D{
-			{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: bsonval.Integer(q.Skip)}, {Key: "inputStage", Value: doc},
+			{Key: "stage", Value: "SKIP"}, {Key: "skipAmount", Value: bsonval.Integer(q.Skip)},
+			{Key: "inputStage", Value: doc},
 		}
 	}
+	// A sort has its limit in itself. A write of one document has no LIMIT stage.
 	if q.Limit > 0 && !p.Sorts() && (x.stage != "UPDATE" && x.stage != "DELETE") {
 		doc = bson.D{
 			{Key: "stage", Value: "LIMIT"}, {Key: "limitAmount", Value: bsonval.Integer(q.Limit)},
@@ -64,13 +73,13 @@ func describeStages(x *explained, run *plan.Exec, n int64) bson.D {
 		}
 	}
 	doc = nestStage(x.stage, doc)
-	if run != nil {
+	if run != nil { // behind the stage's name
 		doc = append(doc[:1:1], append(bson.D{{Key: "nReturned", Value: bsonval.Integer(n)}}, doc[1:]...)...)
 	}
 	return doc
 }
 
-// nestStage returns a stage with another one as its input.
+// nestStage returns a stage with another stage as its input. Without a name it returns the input.
 func nestStage(stage string, doc bson.D) bson.D {
 	if stage == "" {
 		return doc
@@ -78,7 +87,7 @@ func nestStage(stage string, doc bson.D) bson.D {
 	return bson.D{{Key: "stage", Value: stage}, {Key: "inputStage", Value: doc}}
 }
 
-// describeAccess shows how a plan finds documents.
+// describeAccess shows how a plan finds documents: a COLLSCAN, or a FETCH over one index scan or an OR of several.
 func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 	filter := append(bson.D{}, p.Query().Filter...)
 	scans := p.Scans()
@@ -87,9 +96,11 @@ func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 		if p.Reverse() {
 			direction = "backward"
 		}
-		doc := bson.D{{Key: "stage", Value: "COLLSCAN"}, {Key: "filter", Value: filter}, {Key: "direction", Value: direction}}
+		doc := bson.D{{Key: "stage", Value: "COLLSCAN"}, {Key: "filter", Value: filter},
+			{Key: "direction", Value: direction}}
 		return addExamined(doc, run)
 	}
+	// Several scans are the branches of an $or, whose documents are united.
 	inputs := make(bson.A, len(scans))
 	for i, s := range scans {
 		inputs[i] = describeScan(s)
@@ -97,6 +108,7 @@ func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 			inputs[i] = append(describeScan(s), bson.E{Key: "keysExamined", Value: int32(run.KeysOf(i))})
 		}
 	}
+	// The scan of a clustered collection has the documents, so that no FETCH is needed.
 	if len(scans) == 1 && scans[0].Index.Spec.Clustered {
 		doc := describeClusteredScan(scans[0])
 		return addExamined(slices.Insert(doc, 1, bson.E{Key: "filter", Value: filter}), run)
@@ -109,7 +121,8 @@ func describeAccess(p *plan.Plan, run *plan.Exec) bson.D {
 	return nestNeededStage(p, append(doc, bson.E{Key: "inputStage", Value: input}))
 }
 
-// nestNeededStage shows the stage of a condition that needs an index, above what reads it.
+// nestNeededStage returns the stage of a $near or a $text above doc, the stages that read its index. doc alone is
+// returned for other queries.
 func nestNeededStage(p *plan.Plan, doc bson.D) bson.D {
 	if near, x := p.NearCondition(); near != nil {
 		stage, version := "GEO_NEAR_2D", int32(1)
@@ -117,14 +130,16 @@ func nestNeededStage(p *plan.Plan, doc bson.D) bson.D {
 			stage, version = "GEO_NEAR_2DSPHERE", 2
 		}
 		return bson.D{
-			{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "stage", Value: stage}, {Key: "keyPattern", Value: x.Spec.Key},
+			{Key: "indexName", Value: x.Spec.Name},
 
 			{Key: "indexVersion", Value: version}, {Key: "inputStage", Value: doc},
 		}
 	}
 	if text, x := p.Text(); text != nil {
 		return bson.D{
-			{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}}, {Key: "indexName", Value: x.Spec.Name},
+			{Key: "stage", Value: "TEXT_MATCH"}, {Key: "indexPrefix", Value: bson.D{}},
+			{Key: "indexName", Value: x.Spec.Name},
 
 			{Key: "parsedTextQuery", Value: text.Describe()}, {Key: "textIndexVersion", Value: int32(3)},
 			{Key: "inputStage", Value: doc},
@@ -141,7 +156,7 @@ func addExamined(doc bson.D, run *plan.Exec) bson.D {
 	return doc
 }
 
-// describeClusteredScan shows a scan of a clustered collection, which has no index beside its documents.
+// describeClusteredScan shows a scan of a clustered collection by ranges of _id. The collection is its own index.
 func describeClusteredScan(s *plan.Scan) bson.D {
 	doc := bson.D{{Key: "stage", Value: "CLUSTERED_IXSCAN"}, {Key: "direction", Value: describeDirection(s)}}
 	lo, hi := s.Ends()
@@ -162,7 +177,7 @@ func describeDirection(s *plan.Scan) string {
 	return "forward"
 }
 
-// describeScan shows the scan of an index.
+// describeScan shows the scan of an index, with its bounds: {a: ["[1, 5)"]}.
 func describeScan(s *plan.Scan) bson.D {
 	spec := s.Index.Spec
 	if spec.Clustered {

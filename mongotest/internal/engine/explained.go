@@ -7,11 +7,12 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// explained is a command as explain needs it: its plan, and the stage above the plan.
+// explained is a command that explain shows. The functions explainFind and so on make it (cmd_explain.go).
 type explained struct {
 	ns    store.Namespace
 	plan  *plan.Plan
-	stage string // such as "COUNT"; "" for none
-	// wrap, for a command that does more than a plan, shows the rest around it.
+	stage string // the stage above the plan, such as "COUNT"; "" for none
+	// wrap is set for an aggregate command that does more than the plan. It puts planner and stats into the fields of
+	// the reply. stats is nil for the verbosity queryPlanner.
 	wrap func(planner, stats bson.D) reply
 }

@@ -1,5 +1,11 @@
 package engine
 
+// This file reads the generic fields, which every command takes, into a request, and checks names of collections. A
+// command with many generic fields:
+//
+//	{find: "things", $db: "test", lsid: {id: UUID}, txnNumber: 3, autocommit: false, startTransaction: true,
+//	 readConcern: {level: "snapshot"}, maxTimeMS: 500, apiVersion: "1", $clusterTime: {…}}
+
 import (
 	"strings"
 	"time"
@@ -12,9 +18,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// readGeneric reads the fields that every command takes.
+// readGeneric reads the generic fields. An aborted transaction or a wrong number is found later, when the session is
+// checked out. Here only combinations of fields are refused that no session allows.
 func (r *request) readGeneric() error {
 	a := r.args()
+	// $db replaces the database of the message, which only the legacy hello has.
 	if a.HasField("$db") {
 		r.db = a.Text("$db")
 	}
@@ -36,7 +44,8 @@ func (r *request) readGeneric() error {
 			"'startTransaction' field requires 'autocommit' field to also be specified"))
 	}
 	if r.autocommit && !r.hasNumber {
-		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "'autocommit' field requires a transaction number to also be specified"))
+		a.Fail(mongoerr.New(mongoerr.InvalidOptions,
+			"'autocommit' field requires a transaction number to also be specified"))
 	}
 	if r.hasNumber && r.lsid == "" {
 		a.Fail(mongoerr.New(mongoerr.InvalidOptions, "Transaction number requires a session ID to also be specified"))
@@ -45,13 +54,14 @@ func (r *request) readGeneric() error {
 		a.Fail(mongoerr.New(mongoerr.IllegalOperation,
 			"Transaction numbers are only allowed on a replica set member or mongos"))
 	}
+	// $clusterTime, $readPreference and comment change nothing on one node, and aren't read.
 	r.readConcern(a, a.Document("readConcern"))
 	r.writeConcern(a, a.Document("writeConcern"))
 	r.readAPI(a)
 	return a.Err
 }
 
-// readSessionID reads the id of a session, 16 bytes.
+// readSessionID reads the id of a session from {id: UUID}: its 16 bytes as a string, as package session has it.
 func readSessionID(a *args.Reader, id bson.D) string {
 	v, _ := bsonval.Get(id, "id")
 	b, ok := v.(bson.Binary)
@@ -62,9 +72,9 @@ func readSessionID(a *args.Reader, id bson.D) string {
 	return string(b.Data)
 }
 
-// readConcern checks the concern. One node's data is majority-committed, and
-// a transaction's snapshot is its own, so that its level changes nothing but
-// outside of transactions, if it is snapshot.
+// readConcern reads the read concern. The data of a single node is always committed by a majority, and a transaction
+// has its own snapshot anyway. So the level changes the data that is read only if it is snapshot, outside of
+// transactions.
 func (r *request) readConcern(a *args.Reader, concern bson.D) {
 	sub := args.Reader{Place: "readConcern", Doc: concern}
 	if err := sub.CheckKnown([]string{"level", "afterClusterTime", "atClusterTime"}); err != nil {
@@ -94,7 +104,8 @@ func (r *request) readConcern(a *args.Reader, concern bson.D) {
 	}
 }
 
-// writeConcern checks the concern: more nodes than one are never there.
+// writeConcern reads the write concern. There is one node, so w: 1 and w: "majority" are the same, and w: 2 can't be
+// satisfied. The command runs nevertheless, and its reply has a writeConcernError, as in MongoDB.
 func (r *request) writeConcern(a *args.Reader, concern bson.D) {
 	sub := args.Reader{Place: "writeConcern", Doc: concern}
 	if err := sub.CheckKnown([]string{"w", "j", "fsync", "wtimeout", "provenance"}); err != nil {
@@ -102,6 +113,7 @@ func (r *request) writeConcern(a *args.Reader, concern bson.D) {
 	}
 	sub.Boolean("j", false)
 	sub.Natural("wtimeout", 0)
+	// w is "majority", the name of a mode of the replica set's configuration, or a number of nodes.
 	switch w, _ := bsonval.Get(concern, "w"); w := w.(type) {
 	case string:
 		if w != "majority" {
@@ -118,13 +130,15 @@ func (r *request) writeConcern(a *args.Reader, concern bson.D) {
 	}
 }
 
-// checkNamespace refuses names that no collection can have.
+// checkNamespace refuses names that no collection can have
+// (https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions).
 func checkNamespace(db, coll string) (store.Namespace, error) {
 	ns := store.Namespace{DB: db, Coll: coll}
 	switch {
 	case db == "" || len(db) > 63 || strings.ContainsAny(db, "/\\. \"$\x00"):
 		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Invalid database name: '%s'", db)
-	case coll == "" || strings.HasPrefix(coll, ".") || strings.HasSuffix(coll, ".") || strings.ContainsAny(coll, "$\x00"):
+	case coll == "" || strings.HasPrefix(coll, ".") || strings.HasSuffix(coll, ".") ||
+		strings.ContainsAny(coll, "$\x00"):
 		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Invalid namespace specified '%s'", ns)
 	case len(db)+len(coll) > 254:
 		return ns, mongoerr.New(mongoerr.InvalidNamespace, "Fully qualified namespace is too long: '%s'", ns)

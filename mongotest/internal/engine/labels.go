@@ -1,5 +1,9 @@
 package engine
 
+// This file adds error labels to errors. A driver decides by them whether it runs a command or a transaction again
+// (https://www.mongodb.com/docs/manual/reference/error-codes/, and the driver's specifications of retryable writes,
+// transactions and change streams).
+
 import (
 	"slices"
 
@@ -9,14 +13,14 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// describeConcernError returns the reply's field for a write concern that wasn't met.
+// describeConcernError returns the field writeConcernError of the reply, for a write concern that wasn't satisfied.
 func describeConcernError(e *mongoerr.Error) bson.E {
 	return bson.E{Key: "writeConcernError", Value: bson.D{
 		{Key: "code", Value: e.Code}, {Key: "codeName", Value: e.Name}, {Key: "errmsg", Value: e.Message},
 	}}
 }
 
-// retryable lists the codes after which a driver may send a command again.
+// retryable lists the codes after which a driver may send a retryable write again.
 var retryable = []int32{
 	mongoerr.HostUnreachable, mongoerr.HostNotFound, mongoerr.NetworkTimeout, mongoerr.ShutdownInProgress,
 	mongoerr.PrimarySteppedDown, mongoerr.ExceededTimeLimit, mongoerr.NotWritablePrimary,
@@ -25,19 +29,21 @@ var retryable = []int32{
 	mongoerr.ReadConcernMajorityNotAvailableYet, mongoerr.SocketException,
 }
 
-// resumable lists the further codes after which a driver may open a change
-// stream anew where it ended.
+// resumable lists the codes, beside retryable, after which a driver may open a change stream again at its last token.
 var resumable = []int32{
 	mongoerr.StaleShardVersion, mongoerr.FailedToSatisfyReadPreference, mongoerr.StaleEpoch, mongoerr.RetryChangeStream,
 	mongoerr.StaleConfig,
 }
 
-const resumableChangeStreamError = "ResumableChangeStreamError"
+// Labels beside store.TransientTransactionError.
+const (
+	resumableChangeStreamError = "ResumableChangeStreamError" // a change stream can be opened again
+	retryableWriteError        = "RetryableWriteError"        // a write can be sent again with its number
+)
 
-const retryableWriteError = "RetryableWriteError"
-
-// addLabels gives an error without labels those that a server would add: in a transaction TransientTransactionError,
-// otherwise RetryableWriteError for a write that may be sent again. An empty list of labels prevents it.
+// addLabels returns the error with the labels that a server would add: in a transaction TransientTransactionError, for
+// a write that may be sent again RetryableWriteError, for a change stream ResumableChangeStreamError. An error that has
+// labels keeps them, and so does an error with an empty list: a fail point can ask for no labels.
 func (r *request) addLabels(e *mongoerr.Error) *mongoerr.Error {
 	if r.labels != nil {
 		labelled := *e
@@ -50,8 +56,9 @@ func (r *request) addLabels(e *mongoerr.Error) *mongoerr.Error {
 	labelled := *e
 	again := slices.Contains(retryable, e.Code)
 	switch {
-	case r.inTransaction() && (isTransient(e.Code) || again && !r.endsTransaction()), r.endsTransaction() &&
-		e.Code == mongoerr.NoSuchTransaction:
+	// A commit that failed by the network may have happened, so the whole transaction must not run again.
+	case r.inTransaction() && (isTransient(e.Code) || again && !r.endsTransaction()),
+		r.endsTransaction() && e.Code == mongoerr.NoSuchTransaction:
 		labelled.Labels = []string{store.TransientTransactionError}
 	case r.isSentAgain(e.Code):
 		labelled.Labels = []string{retryableWriteError}
@@ -66,12 +73,14 @@ func (r *request) endsTransaction() bool {
 	return r.name == "commitTransaction" || r.name == "abortTransaction"
 }
 
-// isSentAgain reports whether a driver sends the command again after an error of that code.
+// isSentAgain reports whether a driver sends the command again after an error of that code: a retryable write, or the
+// end of a transaction.
 func (r *request) isSentAgain(code int32) bool {
 	return slices.Contains(retryable, code) && (r.endsTransaction() || r.hasNumber && !r.inTransaction())
 }
 
-// isTransient reports whether a transaction with an error of that code has left nothing, so that it can run again.
+// isTransient reports whether a transaction with an error of that code has stored nothing, so that the whole
+// transaction can run again.
 func isTransient(code int32) bool {
 	switch code {
 	case mongoerr.WriteConflict, mongoerr.LockTimeout, mongoerr.SnapshotUnavailable, mongoerr.NoSuchTransaction,

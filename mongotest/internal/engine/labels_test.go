@@ -16,13 +16,18 @@ func TestLabels(t *testing.T) {
 		want         []string
 	}{
 		{"a conflict in a transaction", "update", true, mongoerr.WriteConflict, []string{"TransientTransactionError"}},
-		{"a network error in a transaction", "update", true, mongoerr.HostUnreachable, []string{"TransientTransactionError"}},
-		{"a network error of a commit", "commitTransaction", true, mongoerr.HostUnreachable, []string{"RetryableWriteError"}},
+		{"a network error in a transaction", "update", true, mongoerr.HostUnreachable,
+			[]string{"TransientTransactionError"}},
+		{"a network error of a commit", "commitTransaction", true, mongoerr.HostUnreachable,
+			[]string{"RetryableWriteError"}},
 		{"a network error of a write", "update", false, mongoerr.HostUnreachable, []string{"RetryableWriteError"}},
-		{"a conflict of a commit", "commitTransaction", true, mongoerr.WriteConflict, []string{"TransientTransactionError"}},
-		{"a commit that meets a prepared transaction", "commitTransaction", true, 267, []string{"TransientTransactionError"}},
+		{"a conflict of a commit", "commitTransaction", true, mongoerr.WriteConflict,
+			[]string{"TransientTransactionError"}},
+		{"a commit that meets a prepared transaction", "commitTransaction", true, 267,
+			[]string{"TransientTransactionError"}},
 		{
-			reason: "a commit of what is gone", name: "commitTransaction", autocommit: true, code: mongoerr.NoSuchTransaction,
+			reason: "a commit of what is gone", name: "commitTransaction", autocommit: true,
+			code: mongoerr.NoSuchTransaction,
 			want: []string{"TransientTransactionError"},
 		},
 		{"a conflict of a write", "update", false, mongoerr.WriteConflict, nil},

@@ -77,7 +77,8 @@ func widgets(n int) []any {
 	docs := make([]any, n)
 	for i, k := range rand.New(rand.NewPCG(1, 2)).Perm(n) {
 		docs[i] = bson.D{
-			{Key: "_id", Value: i}, {Key: "k", Value: k}, {Key: "name", Value: "widget"}, {Key: "tags", Value: bson.A{"a", "b"}},
+			{Key: "_id", Value: i}, {Key: "k", Value: k}, {Key: "name", Value: "widget"},
+			{Key: "tags", Value: bson.A{"a", "b"}},
 		}
 	}
 	return docs
@@ -263,7 +264,8 @@ func BenchmarkSort(b *testing.B) {
 		b.Run(locale, func(b *testing.B) {
 			for b.Loop() {
 				answer(bson.D{
-					{Key: "find", Value: "things"}, {Key: "sort", Value: bson.D{{Key: "s", Value: 1}, {Key: "_id", Value: 1}}},
+					{Key: "find", Value: "things"},
+					{Key: "sort", Value: bson.D{{Key: "s", Value: 1}, {Key: "_id", Value: 1}}},
 					{Key: "limit", Value: 1}, {Key: "collation", Value: bson.D{{Key: "locale", Value: locale}}},
 				})
 			}

@@ -82,7 +82,8 @@ func checkRealTime(t *testing.T, path string) (reasons int) {
 			if at := files.Position(s.Pos()); reason[at.Line] {
 				reasons++
 			} else {
-				t.Errorf("%s: %s.%s asks for the real time: use the engine's clock, or say why on the line: // real time: …", at,
+				t.Errorf("%s: %s.%s asks for the real time: use the engine's clock, or say why on the line: // real "+
+					"time: …", at,
 					pkg.Name, name)
 			}
 		}

@@ -22,7 +22,7 @@ var driverClient = map[string]driverTest{
 		must(t, client.Ping(ctx, nil))
 		other := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/")))
 		must(t, other.Disconnect(ctx))
-		same(t, "after it", other.Ping(ctx, nil), mongo.ErrClientDisconnected)
+		wantSame(t, "after it", other.Ping(ctx, nil), mongo.ErrClientDisconnected)
 	},
 	"Client.Ping": func(t *testing.T, c *mongo.Collection) {
 		for _, pref := range []*readpref.ReadPref{
@@ -40,7 +40,8 @@ var driverClient = map[string]driverTest{
 		must(t, c.FindOne(mongo.NewSessionContext(ctx, snapshot), byID(1)).Err())
 	},
 	"Client.Database": func(t *testing.T, c *mongo.Collection) {
-		same(t, "stored", stored(t, c.Database().Client().Database("test").Collection("things")), []int{1, 2, 3})
+		wantSame(t, "stored", readStored(t, c.Database().Client().Database("test").Collection("things")),
+			[]int{1, 2, 3})
 	},
 	"Client.ListDatabases": func(t *testing.T, c *mongo.Collection) {
 		r := must1[mongo.ListDatabasesResult](t)(c.Database().Client().ListDatabases(ctx, bson.D{}))
@@ -49,13 +50,13 @@ var driverClient = map[string]driverTest{
 		}
 	},
 	"Client.ListDatabaseNames": func(t *testing.T, c *mongo.Collection) {
-		same(t, "names",
+		wantSame(t, "names",
 			must1[[]string](t)(c.Database().Client().
 				ListDatabaseNames(ctx, doc(t, `{"name":{"$regex":"^t"}}`))), []string{"test"})
 	},
 	"Client.UseSession": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Database().Client().UseSession(ctx, func(ctx context.Context) error {
-			same(t, "running", mongo.SessionFromContext(ctx).TransactionRunning(), false)
+			wantSame(t, "running", mongo.SessionFromContext(ctx).TransactionRunning(), false)
 			return c.FindOne(ctx, byID(1)).Err()
 		}))
 	},
@@ -74,13 +75,13 @@ var driverClient = map[string]driverTest{
 		cs := must1[*mongo.ChangeStream](t)(client.Watch(ctx, mongo.Pipeline{}, quick()))
 		defer cs.Close(ctx)
 		insert(t, client.Database("other").Collection("x"), `{"_id":4}`)
-		same(t, "events", len(events(t, cs)), 1)
+		wantSame(t, "events", len(events(t, cs)), 1)
 	},
 	"Client.NumberSessionsInProgress": func(t *testing.T, c *mongo.Collection) {
 		s := must1[*mongo.Session](t)(c.Database().Client().StartSession())
-		same(t, "with one", c.Database().Client().NumberSessionsInProgress(), 1)
+		wantSame(t, "with one", c.Database().Client().NumberSessionsInProgress(), 1)
 		s.EndSession(ctx)
-		same(t, "with none", c.Database().Client().NumberSessionsInProgress(), 0)
+		wantSame(t, "with none", c.Database().Client().NumberSessionsInProgress(), 0)
 	},
 	"Client.BulkWrite": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.ClientBulkWriteResult](t)(c.Database().Client().BulkWrite(ctx, []mongo.ClientBulkWrite{
@@ -90,8 +91,8 @@ var driverClient = map[string]driverTest{
 			},
 			{Database: "other", Collection: "log", Model: mongo.NewClientInsertOneModel().SetDocument(byID("x"))},
 		}))
-		same(t, "counts",
+		wantSame(t, "counts",
 			[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 1 1 0 0]")
-		same(t, "stored", stored(t, c), []int{10, 2, 3})
+		wantSame(t, "stored", readStored(t, c), []int{10, 2, 3})
 	},
 }

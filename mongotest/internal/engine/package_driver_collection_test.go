@@ -13,30 +13,32 @@ import (
 
 var driverCollection = map[string]driverTest{
 	"Collection.Clone": func(t *testing.T, c *mongo.Collection) {
-		same(t, "stored", stored(t, c.Clone(options.Collection().SetReadConcern(readconcern.Majority()))), []int{1, 2, 3})
+		wantSame(t, "stored", readStored(t, c.Clone(options.Collection().SetReadConcern(readconcern.Majority()))),
+			[]int{1, 2, 3})
 	},
-	"Collection.Name": func(t *testing.T, c *mongo.Collection) { same(t, "name", c.Name(), "things") },
+	"Collection.Name": func(t *testing.T, c *mongo.Collection) { wantSame(t, "name", c.Name(), "things") },
 	"Collection.Database": func(t *testing.T, c *mongo.Collection) {
-		same(t, "database", c.Database().Name(), "test")
+		wantSame(t, "database", c.Database().Name(), "test")
 	},
 	"Collection.BulkWrite": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.BulkWriteResult](t)(c.BulkWrite(ctx, []mongo.WriteModel{
 			mongo.NewInsertOneModel().SetDocument(bson.D{{Key: "_id", Value: 4}, {Key: "n", Value: 4}}),
 			mongo.NewUpdateOneModel().SetFilter(bson.D{}).SetUpdate(setN(10)).SetSort(bson.D{{Key: "n", Value: -1}}),
-			mongo.NewUpdateManyModel().SetFilter(bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 3}}}}).SetUpdate(setN(0)),
+			mongo.NewUpdateManyModel().SetFilter(bson.D{{Key: "n", Value: bson.D{{Key: "$lt", Value: 3}}}}).
+				SetUpdate(setN(0)),
 			mongo.NewReplaceOneModel().SetFilter(byID(3)).SetReplacement(bson.D{{Key: "n", Value: 33}}),
 			mongo.NewUpdateOneModel().SetFilter(byID(5)).SetUpdate(setN(5)).SetUpsert(true),
 			mongo.NewDeleteOneModel().SetFilter(byID(1)),
 			mongo.NewDeleteManyModel().SetFilter(byID(99)),
 		}))
-		same(t, "counts",
+		wantSame(t, "counts",
 			[]int64{r.InsertedCount, r.MatchedCount, r.ModifiedCount, r.UpsertedCount, r.DeletedCount}, "[1 4 4 1 1]")
-		same(t, "upserted", r.UpsertedIDs, map[int64]any{4: 5})
-		same(t, "stored", stored(t, c), []int{0, 33, 10, 5})
+		wantSame(t, "upserted", r.UpsertedIDs, map[int64]any{4: 5})
+		wantSame(t, "stored", readStored(t, c), []int{0, 33, 10, 5})
 		_, err := c.BulkWrite(ctx, []mongo.WriteModel{
 			mongo.NewInsertOneModel().SetDocument(byID(2)), mongo.NewDeleteManyModel().SetFilter(bson.D{}),
 		})
-		if !mongo.IsDuplicateKeyError(err) || len(stored(t, c)) != 4 {
+		if !mongo.IsDuplicateKeyError(err) || len(readStored(t, c)) != 4 {
 			t.Errorf("an ordered bulk went on after %v", err)
 		}
 	},
@@ -45,42 +47,42 @@ var driverCollection = map[string]driverTest{
 		if _, ok := r.InsertedID.(bson.ObjectID); !ok {
 			t.Errorf("the _id is %v", r.InsertedID)
 		}
-		same(t, "stored", stored(t, c), []int{1, 2, 3, 4})
+		wantSame(t, "stored", readStored(t, c), []int{1, 2, 3, 4})
 	},
 	"Collection.InsertMany": func(t *testing.T, c *mongo.Collection) {
 		_, err := c.InsertMany(ctx, []any{byID(2), byID(4)}, options.InsertMany().SetOrdered(false))
-		if !mongo.IsDuplicateKeyError(err) || len(stored(t, c)) != 4 {
+		if !mongo.IsDuplicateKeyError(err) || len(readStored(t, c)) != 4 {
 			t.Errorf("unordered: %v", err)
 		}
 	},
 	"Collection.DeleteOne": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.DeleteResult](t)(c.DeleteOne(ctx, byID(2), options.DeleteOne().SetHint("_id_")))
-		same(t, "deleted", r.DeletedCount, 1)
-		same(t, "stored", stored(t, c), []int{1, 3})
+		wantSame(t, "deleted", r.DeletedCount, 1)
+		wantSame(t, "stored", readStored(t, c), []int{1, 3})
 	},
 	"Collection.DeleteMany": func(t *testing.T, c *mongo.Collection) {
 		over := bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$n", "$$over"}}}}}
 		r := must1[*mongo.DeleteResult](t)(c.DeleteMany(ctx, over,
 			options.DeleteMany().SetLet(bson.D{{Key: "over", Value: 1}})))
-		same(t, "deleted", r.DeletedCount, 2)
-		same(t, "stored", stored(t, c), []int{1})
+		wantSame(t, "deleted", r.DeletedCount, 2)
+		wantSame(t, "stored", readStored(t, c), []int{1})
 	},
 	"Collection.UpdateByID": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.UpdateResult](t)(c.UpdateByID(ctx, 2, setN(20)))
-		same(t, "counts", []int64{r.MatchedCount, r.ModifiedCount}, "[1 1]")
-		same(t, "stored", stored(t, c), []int{1, 20, 3})
+		wantSame(t, "counts", []int64{r.MatchedCount, r.ModifiedCount}, "[1 1]")
+		wantSame(t, "stored", readStored(t, c), []int{1, 20, 3})
 	},
 	"Collection.UpdateOne": func(t *testing.T, c *mongo.Collection) {
 		must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, bson.D{}, setN(30),
 			options.UpdateOne().SetSort(bson.D{{Key: "n", Value: -1}})))
 		r := must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(4), setN(4), options.UpdateOne().SetUpsert(true)))
-		same(t, "upserted", r.UpsertedID, 4)
-		same(t, "stored", stored(t, c), []int{1, 2, 30, 4})
+		wantSame(t, "upserted", r.UpsertedID, 4)
+		wantSame(t, "stored", readStored(t, c), []int{1, 2, 30, 4})
 	},
 	"Collection.UpdateMany": func(t *testing.T, c *mongo.Collection) {
 		r := must1[*mongo.UpdateResult](t)(c.UpdateMany(ctx, bson.D{}, setN(3)))
-		same(t, "counts", []int64{r.MatchedCount, r.ModifiedCount}, "[3 2]")
-		same(t, "stored", stored(t, c), []int{3, 3, 3})
+		wantSame(t, "counts", []int64{r.MatchedCount, r.ModifiedCount}, "[3 2]")
+		wantSame(t, "stored", readStored(t, c), []int{3, 3, 3})
 	},
 	"Collection.ReplaceOne": func(t *testing.T, c *mongo.Collection) {
 		must1[*mongo.UpdateResult](t)(c.ReplaceOne(ctx, byID(2), bson.D{{Key: "m", Value: 1}}))
@@ -88,51 +90,55 @@ var driverCollection = map[string]driverTest{
 	},
 	"Collection.Aggregate": func(t *testing.T, c *mongo.Collection) {
 		cur := must1[*mongo.Cursor](t)(c.Aggregate(ctx, stagesFrom(t, `{"$group":{"_id":null,"n":{"$sum":"$n"}}}`)))
-		same(t, "sum", numbers(t, cur), []int{6})
+		wantSame(t, "sum", numbers(t, cur), []int{6})
 	},
 	"Collection.CountDocuments": func(t *testing.T, c *mongo.Collection) {
-		same(t, "count", must1[int64](t)(c.CountDocuments(ctx, bson.D{}, options.Count().SetSkip(1).SetLimit(5))), 2)
+		wantSame(t, "count", must1[int64](t)(c.CountDocuments(ctx, bson.D{}, options.Count().SetSkip(1).SetLimit(5))),
+			2)
 	},
 	"Collection.EstimatedDocumentCount": func(t *testing.T, c *mongo.Collection) {
-		same(t, "count", must1[int64](t)(c.EstimatedDocumentCount(ctx)), 3)
+		wantSame(t, "count", must1[int64](t)(c.EstimatedDocumentCount(ctx)), 3)
 	},
 	"Collection.Distinct": func(t *testing.T, c *mongo.Collection) {
 		var list []int
 		must(t, c.Distinct(ctx, "n", doc(t, `{"n":{"$gt":1}}`)).Decode(&list))
-		same(t, "values", list, []int{2, 3})
+		wantSame(t, "values", list, []int{2, 3})
 	},
 	"Collection.Find": func(t *testing.T, c *mongo.Collection) {
 		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{},
 			options.Find().SetSort(bson.D{{Key: "n", Value: -1}}).SetSkip(1).SetBatchSize(1)))
-		same(t, "found", numbers(t, cur), []int{2, 1})
+		wantSame(t, "found", numbers(t, cur), []int{2, 1})
 	},
 	"Collection.FindOne": func(t *testing.T, c *mongo.Collection) {
 		var d bson.D
 		must(t, c.FindOne(ctx, byID(2), options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).Decode(&d))
-		same(t, "found", show(t, d), `{"n":2}`)
-		same(t, "no document", c.FindOne(ctx, byID(9)).Err(), mongo.ErrNoDocuments)
+		wantSame(t, "found", show(t, d), `{"n":2}`)
+		wantSame(t, "no document", c.FindOne(ctx, byID(9)).Err(), mongo.ErrNoDocuments)
 	},
 	"Collection.FindOneAndDelete": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
 		must(t,
-			c.FindOneAndDelete(ctx, bson.D{}, options.FindOneAndDelete().SetSort(bson.D{{Key: "n", Value: -1}})).Decode(&d))
-		same(t, "deleted", d.N, 3)
-		same(t, "stored", stored(t, c), []int{1, 2})
+			c.FindOneAndDelete(ctx, bson.D{},
+				options.FindOneAndDelete().SetSort(bson.D{{Key: "n", Value: -1}})).Decode(&d))
+		wantSame(t, "deleted", d.N, 3)
+		wantSame(t, "stored", readStored(t, c), []int{1, 2})
 	},
 	"Collection.FindOneAndReplace": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
 		must(t, c.FindOneAndReplace(ctx, byID(2), bson.D{{Key: "n", Value: 20}}).Decode(&d))
-		same(t, "before", d.N, 2)
-		same(t, "stored", stored(t, c), []int{1, 20, 3})
+		wantSame(t, "before", d.N, 2)
+		wantSame(t, "stored", readStored(t, c), []int{1, 20, 3})
 	},
 	"Collection.FindOneAndUpdate": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
 		must(t,
-			c.FindOneAndUpdate(ctx, byID(2), setN(20), options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d))
-		same(t, "after", d.N, 20)
+			c.FindOneAndUpdate(ctx, byID(2), setN(20),
+				options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d))
+		wantSame(t, "after", d.N, 20)
 	},
 	"Collection.Watch": func(t *testing.T, c *mongo.Collection) {
-		cs := must1[*mongo.ChangeStream](t)(c.Watch(ctx, stagesFrom(t, `{"$match":{"operationType":"insert"}}`), quick()))
+		cs := must1[*mongo.ChangeStream](t)(c.Watch(ctx, stagesFrom(t, `{"$match":{"operationType":"insert"}}`),
+			quick()))
 		defer cs.Close(ctx)
 		must1[*mongo.UpdateResult](t)(c.UpdateByID(ctx, 2, setN(20)))
 		insert(t, c, `{"_id":4}`)
@@ -140,7 +146,7 @@ var driverCollection = map[string]driverTest{
 			`{"operationType":"insert","fullDocument":{"_id":4},`+things+`,"documentKey":{"_id":4}}`)
 	},
 	"Collection.Indexes": func(t *testing.T, c *mongo.Collection) {
-		same(t, "indexes", len(must1[[]mongo.IndexSpecification](t)(c.Indexes().ListSpecifications(ctx))), 1)
+		wantSame(t, "indexes", len(must1[[]mongo.IndexSpecification](t)(c.Indexes().ListSpecifications(ctx))), 1)
 	},
 	"Collection.SearchIndexes": func(t *testing.T, c *mongo.Collection) {
 		_ = c.SearchIndexes() // every method of which is refused
@@ -148,6 +154,6 @@ var driverCollection = map[string]driverTest{
 	"Collection.Drop": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Drop(ctx))
 		must(t, c.Drop(ctx))
-		same(t, "stored", stored(t, c), []int{})
+		wantSame(t, "stored", readStored(t, c), []int{})
 	},
 }

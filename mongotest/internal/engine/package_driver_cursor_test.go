@@ -22,26 +22,26 @@ func oneByOne(t *testing.T, c *mongo.Collection) *mongo.Cursor {
 var driverCursor = map[string]driverTest{
 	"Cursor.ID": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
-		same(t, "open", cur.ID() != 0, true)
-		same(t, "found", numbers(t, cur), []int{1, 2, 3})
-		same(t, "exhausted", cur.ID(), 0)
+		wantSame(t, "open", cur.ID() != 0, true)
+		wantSame(t, "found", numbers(t, cur), []int{1, 2, 3})
+		wantSame(t, "exhausted", cur.ID(), 0)
 	},
 	"Cursor.Next": func(t *testing.T, c *mongo.Collection) {
 		n := 0
 		for cur := oneByOne(t, c); cur.Next(ctx); n++ {
 		}
-		same(t, "documents", n, 3)
+		wantSame(t, "documents", n, 3)
 	},
 	"Cursor.TryNext": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
-		same(t, "one of the batch", cur.TryNext(ctx), true)
+		wantSame(t, "one of the batch", cur.TryNext(ctx), true)
 	},
 	"Cursor.Decode": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
 		var d struct{ N int }
-		same(t, "next", cur.Next(ctx), true)
+		wantSame(t, "next", cur.Next(ctx), true)
 		must(t, cur.Decode(&d))
-		same(t, "decoded", d.N, 1)
+		wantSame(t, "decoded", d.N, 1)
 	},
 	"Cursor.Err": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
@@ -61,34 +61,34 @@ var driverCursor = map[string]driverTest{
 	"Cursor.All": func(t *testing.T, c *mongo.Collection) {
 		var docs []bson.D
 		must(t, oneByOne(t, c).All(ctx, &docs))
-		same(t, "documents", len(docs), 3)
+		wantSame(t, "documents", len(docs), 3)
 	},
 	"Cursor.RemainingBatchLength": func(t *testing.T, c *mongo.Collection) {
 		cur := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{}, options.Find().SetBatchSize(2)))
 		defer cur.Close(ctx)
-		same(t, "next", cur.Next(ctx), true)
-		same(t, "left of two", cur.RemainingBatchLength(), 1)
+		wantSame(t, "next", cur.Next(ctx), true)
+		wantSame(t, "left of two", cur.RemainingBatchLength(), 1)
 	},
 	"Cursor.SetBatchSize": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
 		cur.SetBatchSize(5)
-		same(t, "next", []bool{cur.Next(ctx), cur.Next(ctx)}, []bool{true, true})
-		same(t, "left of the second batch", cur.RemainingBatchLength(), 1)
+		wantSame(t, "next", []bool{cur.Next(ctx), cur.Next(ctx)}, []bool{true, true})
+		wantSame(t, "left of the second batch", cur.RemainingBatchLength(), 1)
 	},
 	"Cursor.SetMaxAwaitTime": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
 		cur.SetMaxAwaitTime(time.Second) // what a getMore of a find may take too
-		same(t, "found", numbers(t, cur), []int{1, 2, 3})
+		wantSame(t, "found", numbers(t, cur), []int{1, 2, 3})
 	},
 	"Cursor.SetComment": func(t *testing.T, c *mongo.Collection) {
 		cur := oneByOne(t, c)
 		cur.SetComment("why")
-		same(t, "found", numbers(t, cur), []int{1, 2, 3})
+		wantSame(t, "found", numbers(t, cur), []int{1, 2, 3})
 	},
 }
 
-// opened returns a change stream of the collection that has seen the insert of 4 and 5.
-func opened(t *testing.T, c *mongo.Collection) *mongo.ChangeStream {
+// openStream returns a change stream of the collection that has seen the insert of 4 and 5.
+func openStream(t *testing.T, c *mongo.Collection) *mongo.ChangeStream {
 	t.Helper()
 	cs := watch(t, c, quick())
 	insert(t, c, `{"_id":4}`, `{"_id":5}`)
@@ -96,27 +96,30 @@ func opened(t *testing.T, c *mongo.Collection) *mongo.ChangeStream {
 }
 
 var driverChangeStream = map[string]driverTest{
-	"ChangeStream.ID": func(t *testing.T, c *mongo.Collection) { same(t, "open", opened(t, c).ID() != 0, true) },
+	"ChangeStream.ID": func(t *testing.T, c *mongo.Collection) {
+		wantSame(t, "open", openStream(t, c).ID() != 0,
+			true)
+	},
 	"ChangeStream.RemainingBatchLength": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
-		same(t, "next", cs.Next(ctx), true)
-		same(t, "left of two", cs.RemainingBatchLength(), 1)
+		cs := openStream(t, c)
+		wantSame(t, "next", cs.Next(ctx), true)
+		wantSame(t, "left of two", cs.RemainingBatchLength(), 1)
 	},
 	"ChangeStream.SetBatchSize": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
+		cs := openStream(t, c)
 		cs.SetBatchSize(1)
-		same(t, "next", cs.Next(ctx), true)
-		same(t, "left of one", cs.RemainingBatchLength(), 0)
+		wantSame(t, "next", cs.Next(ctx), true)
+		wantSame(t, "left of one", cs.RemainingBatchLength(), 0)
 	},
 	"ChangeStream.Decode": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
+		cs := openStream(t, c)
 		var event struct {
 			OperationType string
 			FullDocument  bson.D
 		}
-		same(t, "next", cs.Next(ctx), true)
+		wantSame(t, "next", cs.Next(ctx), true)
 		must(t, cs.Decode(&event))
-		same(t, "event", event.OperationType+show(t, event.FullDocument), `insert{"_id":4}`)
+		wantSame(t, "event", event.OperationType+show(t, event.FullDocument), `insert{"_id":4}`)
 	},
 	"ChangeStream.Err": func(t *testing.T, c *mongo.Collection) {
 		project := stagesFrom(t, `{"$project":{"_id":0}}`)
@@ -127,24 +130,24 @@ var driverChangeStream = map[string]driverTest{
 		wantCode(t, "a stream without tokens", cs.Err(), 280)
 	},
 	"ChangeStream.Close": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
+		cs := openStream(t, c)
 		must(t, cs.Close(ctx))
-		same(t, "next", cs.Next(ctx), false)
+		wantSame(t, "next", cs.Next(ctx), false)
 	},
 	"ChangeStream.ResumeToken": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
-		same(t, "next", cs.Next(ctx), true)
+		cs := openStream(t, c)
+		wantSame(t, "next", cs.Next(ctx), true)
 		later := watch(t, c, quick().SetResumeAfter(cs.ResumeToken()))
 		got, _ := ids(t, later)
-		same(t, "what follows", got, []int{5})
+		wantSame(t, "what follows", got, []int{5})
 	},
 	"ChangeStream.Next": func(t *testing.T, c *mongo.Collection) {
-		cs := opened(t, c)
-		same(t, "next", []bool{cs.Next(ctx), cs.Next(ctx)}, []bool{true, true})
+		cs := openStream(t, c)
+		wantSame(t, "next", []bool{cs.Next(ctx), cs.Next(ctx)}, []bool{true, true})
 	},
 	"ChangeStream.TryNext": func(t *testing.T, c *mongo.Collection) {
 		cs := watch(t, c, quick())
-		same(t, "nothing there", cs.TryNext(ctx), false)
+		wantSame(t, "nothing there", cs.TryNext(ctx), false)
 		must(t, cs.Err())
 	},
 }
@@ -153,14 +156,14 @@ var driverSingleResult = map[string]driverTest{
 	"SingleResult.Decode": func(t *testing.T, c *mongo.Collection) {
 		var d struct{ N int }
 		must(t, c.FindOne(ctx, byID(2)).Decode(&d))
-		same(t, "decoded", d.N, 2)
+		wantSame(t, "decoded", d.N, 2)
 	},
 	"SingleResult.Raw": func(t *testing.T, c *mongo.Collection) {
 		raw := must1[bson.Raw](t)(c.FindOne(ctx, byID(2)).Raw())
-		same(t, "raw", raw.Lookup("n").Int32(), 2)
+		wantSame(t, "raw", raw.Lookup("n").Int32(), 2)
 	},
 	"SingleResult.Err": func(t *testing.T, c *mongo.Collection) {
-		same(t, "nothing found", c.FindOne(ctx, byID(9)).Err(), mongo.ErrNoDocuments)
+		wantSame(t, "nothing found", c.FindOne(ctx, byID(9)).Err(), mongo.ErrNoDocuments)
 		wantCode(t, "an error", c.FindOne(ctx, doc(t, `{"a":{"$foo":1}}`)).Err(), 2)
 	},
 }

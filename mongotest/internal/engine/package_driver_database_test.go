@@ -14,9 +14,9 @@ import (
 
 var driverDatabase = map[string]driverTest{
 	"Database.Client": func(t *testing.T, c *mongo.Collection) { must(t, c.Database().Client().Ping(ctx, nil)) },
-	"Database.Name":   func(t *testing.T, c *mongo.Collection) { same(t, "name", c.Database().Name(), "test") },
+	"Database.Name":   func(t *testing.T, c *mongo.Collection) { wantSame(t, "name", c.Database().Name(), "test") },
 	"Database.Collection": func(t *testing.T, c *mongo.Collection) {
-		same(t, "name", c.Database().Collection("x").Name(), "x")
+		wantSame(t, "name", c.Database().Collection("x").Name(), "x")
 	},
 	"Database.Aggregate": func(t *testing.T, c *mongo.Collection) {
 		cur := must1[*mongo.Cursor](t)(c.Database().
@@ -24,24 +24,26 @@ var driverDatabase = map[string]driverTest{
 		defer cur.Close(ctx)
 		insert(t, c, `{"_id":4}`)
 		must1[*mongo.DeleteResult](t)(c.DeleteOne(ctx, byID(4)))
-		same(t, "a change of the database", cur.Next(ctx), true)
+		wantSame(t, "a change of the database", cur.Next(ctx), true)
 	},
 	"Database.RunCommand": func(t *testing.T, c *mongo.Collection) {
 		var reply struct{ N int }
 		must(t, c.Database().RunCommand(ctx, bson.D{{Key: "count", Value: "things"}}).Decode(&reply))
-		same(t, "count", reply.N, 3)
+		wantSame(t, "count", reply.N, 3)
 	},
 	"Database.RunCommandCursor": func(t *testing.T, c *mongo.Collection) {
 		find := bson.D{{Key: "find", Value: "things"}, {Key: "batchSize", Value: 1}}
-		same(t, "found", numbers(t, must1[*mongo.Cursor](t)(c.Database().RunCommandCursor(ctx, find))), []int{1, 2, 3})
+		wantSame(t, "found", numbers(t, must1[*mongo.Cursor](t)(c.Database().RunCommandCursor(ctx, find))),
+			[]int{1, 2, 3})
 	},
 	"Database.CreateView": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Database().CreateView(ctx, "view", "things", stagesFrom(t, `{"$match":{"n":{"$gt":1}}}`)))
-		same(t, "seen", numbers(t, must1[*mongo.Cursor](t)(c.Database().Collection("view").Find(ctx, bson.D{}))), []int{2, 3})
+		wantSame(t, "seen", numbers(t, must1[*mongo.Cursor](t)(c.Database().Collection("view").Find(ctx, bson.D{}))),
+			[]int{2, 3})
 	},
 	"Database.Drop": func(t *testing.T, c *mongo.Collection) {
 		must(t, c.Database().Drop(ctx))
-		same(t, "databases", must1[[]string](t)(c.Database().Client().ListDatabaseNames(ctx, bson.D{})), []string{})
+		wantSame(t, "databases", must1[[]string](t)(c.Database().Client().ListDatabaseNames(ctx, bson.D{})), []string{})
 	},
 	"Database.ListCollectionSpecifications": func(t *testing.T, c *mongo.Collection) {
 		list := must1[[]mongo.CollectionSpecification](t)(c.Database().ListCollectionSpecifications(ctx, bson.D{}))
@@ -56,20 +58,21 @@ var driverDatabase = map[string]driverTest{
 			ListCollections(ctx, bson.D{{Key: "name", Value: "things"}}, options.ListCollections().SetNameOnly(true)))
 		var list []bson.D
 		must(t, cur.All(ctx, &list))
-		same(t, "collections", show(t, list[0]), `{"name":"things","type":"collection"}`)
+		wantSame(t, "collections", show(t, list[0]), `{"name":"things","type":"collection"}`)
 	},
 	"Database.ListCollectionNames": func(t *testing.T, c *mongo.Collection) {
-		same(t, "names", must1[[]string](t)(c.Database().ListCollectionNames(ctx, bson.D{})), []string{"things"})
+		wantSame(t, "names", must1[[]string](t)(c.Database().ListCollectionNames(ctx, bson.D{})), []string{"things"})
 	},
 	"Database.Watch": func(t *testing.T, c *mongo.Collection) {
 		cs := must1[*mongo.ChangeStream](t)(c.Database().Watch(ctx, mongo.Pipeline{}, quick()))
 		defer cs.Close(ctx)
 		insert(t, c.Database().Collection("other"), `{"_id":4}`)
-		same(t, "events", len(events(t, cs)), 1)
+		wantSame(t, "events", len(events(t, cs)), 1)
 	},
 	"Database.CreateCollection": func(t *testing.T, c *mongo.Collection) {
 		db := c.Database()
-		must(t, db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(doc(t, `{"n":{"$type":"int"}}`))))
+		must(t, db.CreateCollection(ctx, "strict",
+			options.CreateCollection().SetValidator(doc(t, `{"n":{"$type":"int"}}`))))
 		wantCode(t, "making it again",
 			db.CreateCollection(ctx, "strict", options.CreateCollection().SetValidator(bson.D{})), 48)
 		_, err := db.Collection("strict").InsertOne(ctx, bson.D{{Key: "n", Value: "x"}})
@@ -82,8 +85,8 @@ var driverDatabase = map[string]driverTest{
 		id := must1[bson.ObjectID](t)(bucket.UploadFromStream(ctx, "file", strings.NewReader(content)))
 		var got bytes.Buffer
 		must1[int64](t)(bucket.DownloadToStream(ctx, id, &got))
-		same(t, "content", got.String() == content, true)
-		same(t, "chunks", must1[int64](t)(c.Database().Collection("fs.chunks").CountDocuments(ctx, bson.D{})), 6)
+		wantSame(t, "content", got.String() == content, true)
+		wantSame(t, "chunks", must1[int64](t)(c.Database().Collection("fs.chunks").CountDocuments(ctx, bson.D{})), 6)
 		must(t, bucket.Delete(ctx, id))
 	},
 }
@@ -92,7 +95,7 @@ var driverIndexView = map[string]driverTest{
 	"IndexView.List": func(t *testing.T, c *mongo.Collection) {
 		var list []bson.D
 		must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
-		same(t, "indexes", show(t, list[0]), `{"v":2,"key":{"_id":1},"name":"_id_"}`)
+		wantSame(t, "indexes", show(t, list[0]), `{"v":2,"key":{"_id":1},"name":"_id_"}`)
 	},
 	"IndexView.ListSpecifications": func(t *testing.T, c *mongo.Collection) {
 		addIndex(t, c, `{"n":1}`, options.Index().SetUnique(true))
@@ -103,14 +106,14 @@ var driverIndexView = map[string]driverTest{
 	},
 	"IndexView.CreateOne": func(t *testing.T, c *mongo.Collection) {
 		name := must1[string](t)(c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "n", Value: -1}}}))
-		same(t, "name", name, "n_-1")
+		wantSame(t, "name", name, "n_-1")
 	},
 	"IndexView.CreateMany": func(t *testing.T, c *mongo.Collection) {
 		names := must1[[]string](t)(c.Indexes().CreateMany(ctx, []mongo.IndexModel{
 			{Keys: bson.D{{Key: "n", Value: 1}}},
 			{Keys: bson.D{{Key: "m", Value: 1}}, Options: options.Index().SetName("other").SetSparse(true)},
 		}))
-		same(t, "names", names, []string{"n_1", "other"})
+		wantSame(t, "names", names, []string{"n_1", "other"})
 	},
 	"IndexView.DropOne": func(t *testing.T, c *mongo.Collection) {
 		addIndex(t, c, `{"n":1}`, nil)
@@ -124,6 +127,6 @@ var driverIndexView = map[string]driverTest{
 	"IndexView.DropAll": func(t *testing.T, c *mongo.Collection) {
 		addIndex(t, c, `{"n":1}`, nil)
 		must(t, c.Indexes().DropAll(ctx))
-		same(t, "indexes", len(must1[[]mongo.IndexSpecification](t)(c.Indexes().ListSpecifications(ctx))), 1)
+		wantSame(t, "indexes", len(must1[[]mongo.IndexSpecification](t)(c.Indexes().ListSpecifications(ctx))), 1)
 	},
 }

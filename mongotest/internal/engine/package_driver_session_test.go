@@ -35,7 +35,7 @@ var driverSession = map[string]driverTest{
 		must(t, set(in, c, 1, 10))
 		s.EndSession(ctx)
 		must(t, set(ctx, c, 1, 11)) // nothing holds it any more
-		same(t, "stored", stored(t, c), []int{11, 2, 3})
+		wantSame(t, "stored", readStored(t, c), []int{11, 2, 3})
 	},
 	"Session.WithTransaction": func(t *testing.T, c *mongo.Collection) {
 		s, _ := session(t, c)
@@ -48,10 +48,10 @@ var driverSession = map[string]driverTest{
 			})
 			return err
 		}
-		same(t, "what failed", move(errBoom), errBoom)
-		same(t, "stored", stored(t, c), []int{1, 2, 3})
+		wantSame(t, "what failed", move(errBoom), errBoom)
+		wantSame(t, "stored", readStored(t, c), []int{1, 2, 3})
 		must(t, move(nil))
-		same(t, "stored", stored(t, c), []int{10, 2, 3})
+		wantSame(t, "stored", readStored(t, c), []int{10, 2, 3})
 	},
 	"Session.StartTransaction": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
@@ -61,23 +61,23 @@ var driverSession = map[string]driverTest{
 		must(t, set(ctx, c, 1, 10))
 		must(t, c.FindOne(in, bson.D{{Key: "n", Value: 10}}).Err()) // the first command takes the snapshot
 		must(t, set(ctx, c, 2, 20))
-		same(t, "what came later", c.FindOne(in, bson.D{{Key: "n", Value: 20}}).Err(), mongo.ErrNoDocuments)
+		wantSame(t, "what came later", c.FindOne(in, bson.D{{Key: "n", Value: 20}}).Err(), mongo.ErrNoDocuments)
 	},
 	"Session.AbortTransaction": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
 		must(t, s.StartTransaction())
 		must(t, set(in, c, 1, 10))
 		must(t, s.AbortTransaction(ctx))
-		same(t, "stored", stored(t, c), []int{1, 2, 3})
+		wantSame(t, "stored", readStored(t, c), []int{1, 2, 3})
 	},
 	"Session.CommitTransaction": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
 		must(t, s.StartTransaction())
 		must(t, set(in, c, 1, 10))
-		same(t, "before", stored(t, c), []int{1, 2, 3})
+		wantSame(t, "before", readStored(t, c), []int{1, 2, 3})
 		must(t, s.CommitTransaction(ctx))
 		must(t, s.CommitTransaction(ctx))
-		same(t, "after", stored(t, c), []int{10, 2, 3})
+		wantSame(t, "after", readStored(t, c), []int{10, 2, 3})
 	},
 	"Session.ClusterTime": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
@@ -89,14 +89,14 @@ var driverSession = map[string]driverTest{
 	"Session.SnapshotTime": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
 		must(t, c.FindOne(in, bson.D{}).Err())
-		same(t, "the time of no snapshot", s.SnapshotTime(), bson.Timestamp{})
+		wantSame(t, "the time of no snapshot", s.SnapshotTime(), bson.Timestamp{})
 	},
 	"Session.AdvanceClusterTime": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
 		must(t, set(in, c, 1, 10))
 		other, _ := session(t, c)
 		must(t, other.AdvanceClusterTime(s.ClusterTime()))
-		same(t, "time", other.ClusterTime(), s.ClusterTime())
+		wantSame(t, "time", other.ClusterTime(), s.ClusterTime())
 	},
 	"Session.OperationTime": func(t *testing.T, c *mongo.Collection) {
 		s, in := session(t, c)
@@ -112,7 +112,8 @@ var driverSession = map[string]driverTest{
 		must(t, set(in, c, 1, 10))
 		other, otherCtx := session(t, c)
 		must(t, other.AdvanceOperationTime(s.OperationTime()))
-		must(t, c.FindOne(otherCtx, bson.D{{Key: "n", Value: 10}}).Err()) // a causally consistent read: afterClusterTime
+		// A causally consistent read: afterClusterTime.
+		must(t, c.FindOne(otherCtx, bson.D{{Key: "n", Value: 10}}).Err())
 	},
 	"Session.Client": func(t *testing.T, c *mongo.Collection) {
 		s, _ := session(t, c)
@@ -121,8 +122,8 @@ var driverSession = map[string]driverTest{
 	"Session.TransactionRunning": func(t *testing.T, c *mongo.Collection) {
 		s, _ := session(t, c)
 		must(t, s.StartTransaction())
-		same(t, "running", s.TransactionRunning(), true)
+		wantSame(t, "running", s.TransactionRunning(), true)
 		must(t, s.AbortTransaction(ctx))
-		same(t, "after its end", s.TransactionRunning(), false)
+		wantSame(t, "after its end", s.TransactionRunning(), false)
 	},
 }

@@ -168,8 +168,8 @@ func (c rawConn) run(t testing.TB, command string, more ...bson.E) string {
 	return show(t, kept)
 }
 
-// numbered are the fields of a session's command of that number.
-func numbered(session byte, number int64) []bson.E {
+// makeSessionFields returns the fields of a session's command of that number.
+func makeSessionFields(session byte, number int64) []bson.E {
 	id := bson.Binary{Subtype: 4, Data: append(make([]byte, 15), session)}
 	return []bson.E{{Key: "lsid", Value: bson.D{{Key: "id", Value: id}}}, {Key: "txnNumber", Value: number}}
 }
@@ -202,8 +202,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// same compares what values print as.
-func same(t testing.TB, what string, got, want any) {
+// wantSame compares what values print as.
+func wantSame(t testing.TB, what string, got, want any) {
 	t.Helper()
 	if g, w := fmt.Sprint(got), fmt.Sprint(want); g != w {
 		t.Errorf("%s: got %s, want %s", what, g, w)
@@ -217,8 +217,8 @@ func setN(n int) bson.D {
 	return bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: n}}}}
 }
 
-// stored is the field n of each document, in the order of insertion.
-func stored(t testing.TB, c *mongo.Collection) []int {
+// readStored returns the field n of each document, in the order of insertion.
+func readStored(t testing.TB, c *mongo.Collection) []int {
 	t.Helper()
 	return numbers(t, must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{})))
 }

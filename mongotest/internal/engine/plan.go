@@ -7,7 +7,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/plan"
 )
 
-// runPlan returns the documents that a plan finds. Each range over them runs the plan again.
+// runPlan returns the documents that a plan finds, as the input of a pipeline. Each range over them runs the plan
+// again, on the same version of the collection. Aggregations, distinct and views read by it. A find reads by
+// cursor.Found.
 func runPlan(p *plan.Plan) pipeline.Docs {
 	return func(yield func(bson.D, error) bool) {
 		for e := p.Open(); ; {

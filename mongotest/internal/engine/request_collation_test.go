@@ -128,7 +128,8 @@ func TestCollationOfUpdates(t *testing.T) {
 		{"$pull", `{"a":["x","X","y"]}`, `{"$pull":{"a":"x"}}`, `[]`, `{"a":["y"]}`},
 		{"$pull of a query", `{"a":[{"k":"X"},{"k":"y"}]}`, `{"$pull":{"a":{"k":"x"}}}`, `[]`, `{"a":[{"k":"y"}]}`},
 		{"$pullAll", `{"a":["x","X","y"]}`, `{"$pullAll":{"a":["X"]}}`, `[]`, `{"a":["y"]}`},
-		{"$push with $sort", `{"a":["B","c"]}`, `{"$push":{"a":{"$each":["a"],"$sort":1}}}`, `[]`, `{"a":["a","B","c"]}`},
+		{"$push with $sort", `{"a":["B","c"]}`, `{"$push":{"a":{"$each":["a"],"$sort":1}}}`, `[]`,
+			`{"a":["a","B","c"]}`},
 		{"$min", `{"a":"B"}`, `{"$min":{"a":"a"}}`, `[]`, `{"a":"a"}`},
 		{"$max of an equal", `{"a":"A"}`, `{"$max":{"a":"a"}}`, `[]`, `{"a":"A"}`},
 		{"array filters", `{"a":["x","X","y"]}`, `{"$set":{"a.$[e]":"z"}}`, `[{"e":"x"}]`, `{"a":["z","z","y"]}`},
@@ -138,7 +139,8 @@ func TestCollationOfUpdates(t *testing.T) {
 			_ = db.Drop(t.Context())
 			statement := `{"q":{},"u":` + c.update + `,"arrayFilters":` + c.filters
 			if byDefault {
-				if err := db.CreateCollection(t.Context(), "c", options.CreateCollection().SetCollation(insensitive)); err != nil {
+				if err := db.CreateCollection(t.Context(), "c",
+					options.CreateCollection().SetCollation(insensitive)); err != nil {
 					t.Fatal(err)
 				}
 			} else {
@@ -151,13 +153,15 @@ func TestCollationOfUpdates(t *testing.T) {
 			var rep struct {
 				WriteErrors bson.A `bson:"writeErrors"`
 			}
-			if err := db.RunCommand(t.Context(), doc(t, `{"update":"c","updates":[`+statement+`}]}`)).Decode(&rep); err != nil ||
+			if err := db.RunCommand(t.Context(),
+				doc(t, `{"update":"c","updates":[`+statement+`}]}`)).Decode(&rep); err != nil ||
 				rep.WriteErrors != nil {
 				t.Errorf("%s: %v %v", c.reason, err, rep.WriteErrors)
 				continue
 			}
 			var got bson.D
-			if err := coll.FindOne(t.Context(), bson.D{}, options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).
+			if err := coll.FindOne(t.Context(), bson.D{},
+				options.FindOne().SetProjection(bson.D{{Key: "_id", Value: 0}})).
 				Decode(&got); err != nil {
 				t.Fatal(err)
 			}
@@ -186,7 +190,8 @@ func TestCollationOfPipelines(t *testing.T) {
 			pipeline: `[{"$set":{"x":1}},{"$sort":{"s":-1,"_id":1}},{"$group":{"_id":1,"v":{"$push":"$s"}}}]`,
 			want:     `[{"_id":1,"v":["C","b","A","a"]}]`,
 		},
-		{"$min, $max", `[{"$group":{"_id":1,"min":{"$min":"$s"},"max":{"$max":"$s"}}}]`, `[{"_id":1,"min":"A","max":"C"}]`},
+		{"$min, $max", `[{"$group":{"_id":1,"min":{"$min":"$s"},"max":{"$max":"$s"}}}]`,
+			`[{"_id":1,"min":"A","max":"C"}]`},
 		{"$addToSet", `[{"$group":{"_id":1,"s":{"$addToSet":"$s"}}}]`, `[{"_id":1,"s":["b","A","C"]}]`},
 		{
 			reason:   "$setUnion",
@@ -200,26 +205,31 @@ func TestCollationOfPipelines(t *testing.T) {
 			pipeline: `[{"$limit":1},{"$project":{"_id":0,"s":{"$sortArray":{"input":["B","a"],"sortBy":1}}}}]`,
 			want:     `[{"s":["a","B"]}]`,
 		},
-		{"$strcasecmp has no collation", `[{"$limit":1},{"$project":{"_id":0,"s":{"$strcasecmp":["á","a"]}}}]`, `[{"s":1}]`},
+		{"$strcasecmp has no collation", `[{"$limit":1},{"$project":{"_id":0,"s":{"$strcasecmp":["á","a"]}}}]`,
+			`[{"s":1}]`},
 		{
-			reason:   "$lookup",
-			pipeline: `[{"$match":{"_id":2}},{"$lookup":{"from":"d","localField":"s","foreignField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
-			want:     `[{"n":2}]`,
+			reason: "$lookup",
+			pipeline: `[{"$match":{"_id":2}},{"$lookup":{"from":"d","localField":"s","foreignField":"s","as":"d"}},` +
+				`{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want: `[{"n":2}]`,
 		},
 		{
-			reason:   "$lookup with a pipeline",
-			pipeline: `[{"$limit":1},{"$lookup":{"from":"d","pipeline":[{"$match":{"s":"b"}}],"as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
-			want:     `[{"n":1}]`,
+			reason: "$lookup with a pipeline",
+			pipeline: `[{"$limit":1},{"$lookup":{"from":"d","pipeline":[{"$match":{"s":"b"}}],"as":"d"}},` +
+				`{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want: `[{"n":1}]`,
 		},
 		{
-			reason:   "$graphLookup",
-			pipeline: `[{"$limit":1},{"$graphLookup":{"from":"d","startWith":"a","connectFromField":"s","connectToField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
-			want:     `[{"n":2}]`,
+			reason: "$graphLookup",
+			pipeline: `[{"$limit":1},{"$graphLookup":{"from":"d","startWith":"a","connectFromField":"s",` +
+				`"connectToField":"s","as":"d"}},{"$project":{"_id":0,"n":{"$size":"$d"}}}]`,
+			want: `[{"n":2}]`,
 		},
 		{
-			reason:   "$unionWith",
-			pipeline: `[{"$match":{"s":"c"}},{"$unionWith":{"coll":"d","pipeline":[{"$match":{"s":"b"}}]}},{"$count":"n"}]`,
-			want:     `[{"n":2}]`,
+			reason: "$unionWith",
+			pipeline: `[{"$match":{"s":"c"}},{"$unionWith":{"coll":"d","pipeline":[{"$match":{"s":"b"}}]}},` +
+				`{"$count":"n"}]`,
+			want: `[{"n":2}]`,
 		},
 		{
 			reason:   "$bucket",
@@ -227,28 +237,33 @@ func TestCollationOfPipelines(t *testing.T) {
 			want:     `[{"_id":"a","count":2},{"_id":"B","count":2}]`,
 		},
 		{"$bucketAuto", `[{"$bucketAuto":{"groupBy":"$s","buckets":3}}]`,
-			`[{"_id":{"min":"A","max":"b"},"count":2},{"_id":{"min":"b","max":"C"},"count":1},{"_id":{"min":"C","max":"C"},"count":1}]`},
+			`[{"_id":{"min":"A","max":"b"},"count":2},{"_id":{"min":"b","max":"C"},"count":1},{"_id":{"min":"C",` +
+				`"max":"C"},"count":1}]`},
 		{
-			reason:   "$setWindowFields",
-			pipeline: `[{"$setWindowFields":{"partitionBy":"$s","output":{"n":{"$sum":1}}}},{"$match":{"_id":2}},{"$project":{"n":1}}]`,
-			want:     `[{"_id":2,"n":2}]`,
+			reason: "$setWindowFields",
+			pipeline: `[{"$setWindowFields":{"partitionBy":"$s","output":{"n":{"$sum":1}}}},{"$match":{"_id":2}},` +
+				`{"$project":{"n":1}}]`,
+			want: `[{"_id":2,"n":2}]`,
 		},
 		{
 			reason: "$max of a window",
-			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$max":"$s","window":{"documents":[-1,0]}}}}},
+			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},
+				"output":{"m":{"$max":"$s","window":{"documents":[-1,0]}}}}},
 			{"$match":{"_id":3}},{"$project":{"m":1}}]`,
 			want: `[{"_id":3,"m":"C"}]`,
 		},
 		{
 			reason: "$addToSet of a window",
-			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},"output":{"m":{"$addToSet":"$s","window":{"documents":[-1,0]}}}}},
+			pipeline: `[{"$setWindowFields":{"sortBy":{"_id":1},
+				"output":{"m":{"$addToSet":"$s","window":{"documents":[-1,0]}}}}},
 			{"$match":{"_id":2}},{"$project":{"m":1}}]`,
 			want: `[{"_id":2,"m":["A"]}]`,
 		},
 		{
-			reason:   "$densify",
-			pipeline: `[{"$densify":{"field":"_id","partitionByFields":["s"],"range":{"step":1,"bounds":[1,3]}}},{"$match":{"s":"a"}},{"$count":"n"}]`,
-			want:     `[{"n":2}]`,
+			reason: "$densify",
+			pipeline: `[{"$densify":{"field":"_id","partitionByFields":["s"],"range":{"step":1,"bounds":[1,3]}}},` +
+				`{"$match":{"s":"a"}},{"$count":"n"}]`,
+			want: `[{"n":2}]`,
 		},
 		{"let", `[{"$match":{"$expr":{"$eq":["$s","$$v"]}}},{"$count":"n"}]`, `[{"n":2}]`},
 	} {
@@ -258,7 +273,8 @@ func TestCollationOfPipelines(t *testing.T) {
 			}
 		}
 		command := doc(t,
-			`{"aggregate":"c","cursor":{},"let":{"v":"a"},"collation":{"locale":"en","strength":2},"pipeline":`+c.pipeline+`}`)
+			`{"aggregate":"c","cursor":{},"let":{"v":"a"},"collation":{"locale":"en","strength":2},`+
+				`"pipeline":`+c.pipeline+`}`)
 		if err := db.RunCommand(t.Context(), command).Decode(&rep); err != nil {
 			t.Errorf("%s: %v", c.reason, err)
 			continue
@@ -300,7 +316,8 @@ func TestCollationOfValidator(t *testing.T) {
 	client, _ := start(t)
 	db := client.Database("test")
 	for _, byDefault := range []bool{false, true} {
-		o := options.CreateCollection().SetValidator(bson.D{{Key: "s", Value: bson.D{{Key: "$in", Value: bson.A{"a"}}}}})
+		o := options.CreateCollection().SetValidator(bson.D{{Key: "s",
+			Value: bson.D{{Key: "$in", Value: bson.A{"a"}}}}})
 		if byDefault {
 			o.SetCollation(insensitive)
 		}
@@ -308,7 +325,8 @@ func TestCollationOfValidator(t *testing.T) {
 		if err := db.CreateCollection(t.Context(), name, o); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := db.Collection(name).InsertOne(t.Context(), bson.D{{Key: "s", Value: "A"}}); (err == nil) != byDefault {
+		if _, err := db.Collection(name).InsertOne(t.Context(),
+			bson.D{{Key: "s", Value: "A"}}); (err == nil) != byDefault {
 			t.Errorf("%t: %v", byDefault, err)
 		}
 	}
@@ -322,7 +340,8 @@ func TestCollationIsRefusedByName(t *testing.T) {
 	statement := func(parts ...bson.E) bson.A { return bson.A{append(bson.D(parts), japanese)} }
 	for _, command := range []bson.D{
 		{{Key: "find", Value: "c"}, japanese},
-		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}}, japanese},
+		{{Key: "aggregate", Value: "c"}, {Key: "pipeline", Value: bson.A{}}, {Key: "cursor", Value: bson.D{}},
+			japanese},
 		{{Key: "count", Value: "c"}, japanese},
 		{{Key: "distinct", Value: "c"}, {Key: "key", Value: "a"}, japanese},
 		{{Key: "findAndModify", Value: "c"}, {Key: "remove", Value: true}, japanese},

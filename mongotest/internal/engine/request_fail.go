@@ -1,5 +1,9 @@
 package engine
 
+// This file lets commands fail as fail points say, at four moments: before the command (failBefore), after it
+// (failAfter), in a getMore that has its cursor (failCheckedOut), and after a statement of a retryable write
+// (wrapFailingWrite). Package failpoint has the fail points themselves.
+
 import (
 	"time"
 
@@ -15,14 +19,15 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// describeCaller describes the command to fail points.
+// describeCaller returns the parts of the command that fail points compare.
 func (r *request) describeCaller() failpoint.Caller {
 	return failpoint.Caller{
 		Name: r.command.name, Sent: r.name, Aliases: r.command.aliases, App: r.conn.app, Namespace: r.failNamespace(),
 	}
 }
 
-// failNamespace returns the namespace that failCommand compares: of the collection, or the database's for commands.
+// failNamespace returns the namespace that failCommand compares: that of the collection, as test.things, or test.$cmd
+// for a command that names no collection. A getMore has the collection in another field, an explain in its command.
 func (r *request) failNamespace() string {
 	target := r.body
 	if d, ok := r.body[0].Value.(bson.D); ok && r.name == "explain" && len(d) > 0 {
@@ -42,7 +47,8 @@ func (r *request) failNamespace() string {
 	return store.Namespace{DB: r.db, Coll: name}.String()
 }
 
-// failBefore lets the command wait or fail before it has begun, if a fail point says so.
+// failBefore lets the command wait, fail, or lose its connection before it has begun, if a fail point says so. The wait
+// comes before the error.
 func (r *request) failBefore() error {
 	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
 		return (f.Close || f.Block || f.HasCode) && f.IsAbout(r.describeCaller())
@@ -69,8 +75,8 @@ func (r *request) failBefore() error {
 	return r.addLabels(f.NewError("Failing command via 'failCommand' failpoint"))
 }
 
-// sleep waits, unless the command ends before. A getMore's maxTimeMS doesn't end it, for it says how long to wait for
-// documents.
+// sleep waits, unless the command ends before. The maxTimeMS of a getMore doesn't end it, because it says how long to
+// wait for documents.
 func (r *request) sleep(d time.Duration) error {
 	ctx := r.ctx
 	if r.name == "getMore" {
@@ -86,7 +92,8 @@ func (r *request) sleep(d time.Duration) error {
 	}
 }
 
-// failAfter adds the write concern error of a fail point to the reply of a command without an error.
+// failAfter adds the write concern error of a fail point to the reply of a command without an error. It reports whether
+// it did: the reply then doesn't get another one.
 func (r *request) failAfter(rep reply) (reply, bool) {
 	f := r.engine.fails.Hit(failpoint.Command, func(f *failpoint.Failure) bool {
 		return f.Concern != nil && f.IsAbout(r.describeCaller())
@@ -95,6 +102,7 @@ func (r *request) failAfter(rep reply) (reply, bool) {
 		return rep, false
 	}
 	rep = append(rep, bson.E{Key: "writeConcernError", Value: f.Concern})
+	// A driver sends a write again after some write concern errors, and looks for the label.
 	code, _ := bsonval.Get(f.Concern, "code")
 	n, _ := args.ReadWhole(code)
 	labels := f.Labels
@@ -107,7 +115,7 @@ func (r *request) failAfter(rep reply) (reply, bool) {
 	return rep, true
 }
 
-// failCheckedOut lets a getMore fail that has taken its cursor, if a fail point says so.
+// failCheckedOut lets a getMore fail that has taken its cursor, if a fail point says so. The cursor is then dropped.
 func (r *request) failCheckedOut(c *cursor.Cursor) error {
 	f := r.engine.fails.Hit(failpoint.GetMore, func(f *failpoint.Failure) bool {
 		about := *f
@@ -121,10 +129,12 @@ func (r *request) failCheckedOut(c *cursor.Cursor) error {
 	return f.NewError("Hit the 'failGetMoreAfterCursorCheckout' failpoint")
 }
 
-// wrapFailingWrite lets a statement of a retryable write fail after it is done, if a fail point says so. The statement
-// is undone and returns an error, or it stays done and the connection is cut.
+// wrapFailingWrite returns fn as a write that fails after it is done, if a fail point says so. The statement is undone
+// and returns an error, or it stays done and the connection is cut. So a test sees how a driver goes on after a lost
+// reply.
 func (r *request) wrapFailingWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
+		// If the write is undone, the session must not remember its statements.
 		restore := r.session.SaveOutcomes()
 		if err := fn(w); err != nil || !w.HasChanges() {
 			return err
@@ -142,7 +152,9 @@ func (r *request) wrapFailingWrite(fn func(w *store.Writer) error) func(w *store
 	}
 }
 
-// undone is the error of a write that failingWrite has undone.
+// undone is the error of a write that wrapFailingWrite has undone. An insert command takes it for the error of one
+// document.
 type undone struct{ error }
 
+// Unwrap lets mongoerr find the code of the error.
 func (u undone) Unwrap() error { return u.error }

@@ -35,7 +35,9 @@ func TestFailCommand(t *testing.T) {
 		},
 		"a command fails until the fail point is off": {
 			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11}}`, nil, `"count":0`},
-			{find, nil, `{"ok":0.0,"errmsg":"Failing command via 'failCommand' failpoint","code":11,"codeName":"UserNotFound"}`},
+			{find, nil,
+				`{"ok":0.0,"errmsg":"Failing command via 'failCommand' failpoint","code":11,` +
+					`"codeName":"UserNotFound"}`},
 			{find, nil, `"code":11`}, {`{"count":"things"}`, nil, `"n":1`},
 			{fail + `"off"}`, nil, `"count":2`}, {find, nil, `"ok":1.0`},
 		},
@@ -58,8 +60,9 @@ func TestFailCommand(t *testing.T) {
 		},
 		"all commands but configureFailPoint": {
 			{
-				command: fail + `"alwaysOn","data":{"failAllCommands":true,"failCommands":["configureFailPoint"],"errorCode":11}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: fail +
+					`"alwaysOn","data":{"failAllCommands":true,"failCommands":["configureFailPoint"],"errorCode":11}}`,
+				more: nil, want: `"ok":1.0`,
 			},
 			{find, nil, `"code":11`}, {`{"hello":1}`, nil, `"code":11`}, {fail + `"off"}`, nil, `"count":2`},
 		},
@@ -71,7 +74,8 @@ func TestFailCommand(t *testing.T) {
 			{fail + `"alwaysOn","data":{"failCommands":["hello"],"errorCode":11}}`, nil, `"ok":1.0`},
 			{`{"hello":1}`, nil, `"code":11`}, {`{"isMaster":1}`, nil, `"ok":1.0`}, {`{"ismaster":1}`, nil, `"ok":1.0`},
 			{fail + `"alwaysOn","data":{"failCommands":["isMaster"],"errorCode":11}}`, nil, `"ok":1.0`},
-			{`{"hello":1}`, nil, `"ok":1.0`}, {`{"isMaster":1}`, nil, `"code":11`}, {`{"ismaster":1}`, nil, `"code":11`},
+			{`{"hello":1}`, nil, `"ok":1.0`}, {`{"isMaster":1}`, nil, `"code":11`},
+			{`{"ismaster":1}`, nil, `"code":11`},
 		},
 		"nothing to do": {
 			{fail + `{"times":1},"data":{"failCommands":["find"]}}`, nil, `"ok":1.0`},
@@ -84,8 +88,9 @@ func TestFailCommand(t *testing.T) {
 		},
 		"of one collection": {
 			{
-				command: fail + `"alwaysOn","data":{"failCommands":["find","getMore"],"errorCode":11,"namespace":"test.things"}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: fail +
+					`"alwaysOn","data":{"failCommands":["find","getMore"],"errorCode":11,"namespace":"test.things"}}`,
+				more: nil, want: `"ok":1.0`,
 			},
 			{`{"find":"other"}`, nil, `"ok":1.0`}, {find, nil, `"code":11`},
 			{`{"getMore":{"$numberLong":"1"},"collection":"things"}`, nil, `"code":11`},
@@ -93,68 +98,75 @@ func TestFailCommand(t *testing.T) {
 		"a retryable write that may be sent again": {
 			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":91}}`, nil, `"ok":1.0`},
 			{write, nil, `"code":91,"codeName":"ShutdownInProgress"}`},
-			{write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`},
+			{write, makeSessionFields(1, 1), `"errorLabels":["RetryableWriteError"]`},
 		},
 		"one that may not": {
 			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":11000}}`, nil, `"ok":1.0`},
-			{write, numbered(1, 1), `!errorLabels`},
+			{write, makeSessionFields(1, 1), `!errorLabels`},
 		},
 		"no labels": {
 			{fail + `"alwaysOn","data":{"failCommands":["update"],"errorCode":91,"errorLabels":[]}}`, nil, `"ok":1.0`},
-			{write, numbered(1, 1), `!errorLabels`},
+			{write, makeSessionFields(1, 1), `!errorLabels`},
 		},
 		"labels of one's own": {
-			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"errorLabels":["A","B"]}}`, nil, `"ok":1.0`},
+			{fail + `"alwaysOn","data":{"failCommands":["find"],"errorCode":11,"errorLabels":["A","B"]}}`, nil,
+				`"ok":1.0`},
 			{find, nil, `"errorLabels":["A","B"]`},
 		},
 		"more about the error": {
 			{
 				command: fail +
-					`"alwaysOn","data":{"failCommands":["find"],"errorCode":13388,"errorExtraInfo":{"ns":"test.things"}}}`,
+					`"alwaysOn","data":{"failCommands":["find"],"errorCode":13388,` +
+					`"errorExtraInfo":{"ns":"test.things"}}}`,
 				more: nil, want: `"ok":1.0`,
 			},
 			{find, nil, `"code":13388,"codeName":"StaleConfig","ns":"test.things"}`},
 		},
 		"a write concern error comes after the write": {
 			{
-				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":64,"errmsg":"late"}}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: fail +
+					`{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":64,"errmsg":"late"}}}`,
+				more: nil, want: `"ok":1.0`,
 			},
 			{
-				command: write, more: numbered(1, 1),
+				command: write, more: makeSessionFields(1, 1),
 				want: `{"n":1,"nModified":1,"writeConcernError":{"code":64,"errmsg":"late"},"ok":1.0}`,
 			}, {find, nil, `"n":1`},
 		},
 		"one after which a write may be sent again": {
 			{
-				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91,"errmsg":"late"}}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: fail +
+					`{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91,"errmsg":"late"}}}`,
+				more: nil, want: `"ok":1.0`,
 			},
-			{write, numbered(1, 1), `"errorLabels":["RetryableWriteError"]`},
-			{write, numbered(1, 1), `"nModified":1`}, {find, nil, `"n":1`},
+			{write, makeSessionFields(1, 1), `"errorLabels":["RetryableWriteError"]`},
+			{write, makeSessionFields(1, 1), `"nModified":1`}, {find, nil, `"n":1`},
 		},
 		"one without labels": {
 			{
-				command: fail + `{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91},"errorLabels":[]}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: fail +
+					`{"times":1},"data":{"failCommands":["update"],"writeConcernError":{"code":91},"errorLabels":[]}}`,
+				more: nil, want: `"ok":1.0`,
 			},
-			{write, numbered(1, 1), `!errorLabels`},
+			{write, makeSessionFields(1, 1), `!errorLabels`},
 		},
 		"a command in a transaction, which goes on": {
-			{write, append(numbered(1, 1), begin...), `"n":1`},
+			{write, append(makeSessionFields(1, 1), begin...), `"n":1`},
 			{fail + `{"times":1},"data":{"failCommands":["update"],"errorCode":91}}`, nil, `"ok":1.0`},
-			{write, append(numbered(1, 1), in...), `"errorLabels":["TransientTransactionError"]`},
-			{write, append(numbered(1, 1), in...), `"n":1`},
-			{`{"commitTransaction":1}`, append(append(numbered(1, 1), in...), admin), `"ok":1.0`}, {find, nil, `"n":2`},
+			{write, append(makeSessionFields(1, 1), in...), `"errorLabels":["TransientTransactionError"]`},
+			{write, append(makeSessionFields(1, 1), in...), `"n":1`},
+			{`{"commitTransaction":1}`, append(append(makeSessionFields(1, 1), in...), admin), `"ok":1.0`},
+			{find, nil, `"n":2`},
 		},
 		"a commit": {
-			{write, append(numbered(1, 1), begin...), `"n":1`},
+			{write, append(makeSessionFields(1, 1), begin...), `"n":1`},
 			{fail + `{"times":1},"data":{"failCommands":["commitTransaction"],"errorCode":91}}`, nil, `"ok":1.0`},
 			{
-				command: `{"commitTransaction":1}`, more: append(append(numbered(1, 1), in...), admin),
+				command: `{"commitTransaction":1}`, more: append(append(makeSessionFields(1, 1), in...), admin),
 				want: `"errorLabels":["RetryableWriteError"]`,
 			}, {find, nil, `"n":0`},
-			{`{"commitTransaction":1}`, append(append(numbered(1, 1), in...), admin), `"ok":1.0`}, {find, nil, `"n":1`},
+			{`{"commitTransaction":1}`, append(append(makeSessionFields(1, 1), in...), admin), `"ok":1.0`},
+			{find, nil, `"n":1`},
 		},
 		"a change stream": {
 			{fail + `{"times":1},"data":{"failCommands":["aggregate"],"errorCode":91}}`, nil, `"ok":1.0`},
@@ -164,16 +176,18 @@ func TestFailCommand(t *testing.T) {
 			},
 		},
 		"a closed connection": {
-			{fail + `{"times":1},"data":{"failCommands":["update"],"closeConnection":true,"errorCode":1}}`, nil, `"ok":1.0`},
+			{fail + `{"times":1},"data":{"failCommands":["update"],"closeConnection":true,"errorCode":1}}`, nil,
+				`"ok":1.0`},
 			{write, nil, "…"},
 		},
 		"an undone retryable write": {
 			{
-				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},` +
+					`"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
+				more: nil, want: `"ok":1.0`,
 			},
-			{write, numbered(1, 1), `"writeErrors":[{"index":0,"code":1,`},
-			{find, nil, `"n":0`}, {write, numbered(1, 1), `"nModified":1`},
+			{write, makeSessionFields(1, 1), `"writeErrors":[{"index":0,"code":1,`},
+			{find, nil, `"n":0`}, {write, makeSessionFields(1, 1), `"nModified":1`},
 		},
 		"a write with no number": {
 			{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`},
@@ -181,26 +195,29 @@ func TestFailCommand(t *testing.T) {
 		},
 		"a retryable write, answered": {
 			{`{"configureFailPoint":"onPrimaryTransactionalWrite","mode":"alwaysOn"}`, nil, `"ok":1.0`},
-			{write, numbered(1, 1), "…"},
+			{write, makeSessionFields(1, 1), "…"},
 		},
 		"an undone insert, of several": {
 			{
-				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
-				more:    nil, want: `"ok":1.0`,
+				command: `{"configureFailPoint":"onPrimaryTransactionalWrite","mode":{"times":1},` +
+					`"data":{"failBeforeCommitExceptionCode":1,"closeConnection":false}}`,
+				more: nil, want: `"ok":1.0`,
 			},
 			{
 				command: `{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`,
-				more:    numbered(1, 1), want: `{"n":1,"writeErrors":[{"index":0,"code":1,`,
+				more:    makeSessionFields(1, 1), want: `{"n":1,"writeErrors":[{"index":0,"code":1,`,
 			},
-			{`{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`, numbered(1, 1), `{"n":2,"ok":1.0}`},
+			{`{"insert":"things","documents":[{"_id":2},{"_id":3}],"ordered":false}`, makeSessionFields(1, 1),
+				`{"n":2,"ok":1.0}`},
 		},
 		"an unknown fail point": {{`{"configureFailPoint":"nothing","mode":"off"}`, nil, `"code":266`}},
 		"no mode":               {{`{"configureFailPoint":"failCommand"}`, nil, `"code":20`}},
-		"an unknown mode":       {{fail + `"on"}`, nil, `"code":2`}}, "a number as mode": {{fail + `1}`, nil, `"code":14`}},
-		"two modes":      {{fail + `{"times":1,"skip":1}}`, nil, `"code":2`}},
-		"negative times": {{fail + `{"times":-1}}`, nil, `"code":2`}},
-		"a large skip":   {{fail + `{"skip":3000000000}}`, nil, `"code":2`}},
-		"no probability": {{fail + `{"activationProbability":2}}`, nil, `"code":2`}},
+		"an unknown mode":       {{fail + `"on"}`, nil, `"code":2`}},
+		"a number as mode":      {{fail + `1}`, nil, `"code":14`}},
+		"two modes":             {{fail + `{"times":1,"skip":1}}`, nil, `"code":2`}},
+		"negative times":        {{fail + `{"times":-1}}`, nil, `"code":2`}},
+		"a large skip":          {{fail + `{"skip":3000000000}}`, nil, `"code":2`}},
+		"no probability":        {{fail + `{"activationProbability":2}}`, nil, `"code":2`}},
 		"a thread": {{
 			command: fail + `"alwaysOn","data":{"failCommands":["find"],"threadName":"conn1"}}`,
 			more:    nil, want: `"code":238`,
@@ -210,7 +227,8 @@ func TestFailCommand(t *testing.T) {
 			command: fail + `"alwaysOn","data":{"failCommands":["find"],"blockConnection":true}}`,
 			more:    nil, want: `"code":72`,
 		}},
-		"info of no error": {{fail + `"alwaysOn","data":{"failCommands":["find"],"errorExtraInfo":{}}}`, nil, `"code":72`}},
+		"info of no error": {{fail + `"alwaysOn","data":{"failCommands":["find"],"errorExtraInfo":{}}}`, nil,
+			`"code":72`}},
 		"another database": {{`{"configureFailPoint":"failCommand","mode":"off","$db":"test"}`, nil, `"code":13`}},
 		"no code to fail by": {{
 			command: `{"configureFailPoint":"failGetMoreAfterCursorCheckout","mode":"alwaysOn","data":{}}`,
@@ -256,9 +274,10 @@ func TestFailGetMore(t *testing.T) {
 	fail := func(code int32) {
 		t.Helper()
 		must(t,
-			client.Database("admin").RunCommand(ctx, bson.D{{Key: "configureFailPoint", Value: "failGetMoreAfterCursorCheckout"},
-				{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
-				{Key: "data", Value: bson.D{{Key: "errorCode", Value: code}}}}).Err())
+			client.Database("admin").RunCommand(ctx,
+				bson.D{{Key: "configureFailPoint", Value: "failGetMoreAfterCursorCheckout"},
+					{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+					{Key: "data", Value: bson.D{{Key: "errorCode", Value: code}}}}).Err())
 	}
 	cursor := must1[*mongo.Cursor](t)(c.Find(ctx, bson.D{}, options.Find().SetBatchSize(2)))
 	fail(11)
@@ -279,7 +298,8 @@ func TestFailGetMore(t *testing.T) {
 func TestFailBlocked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()
-		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
+		client := must1[*mongo.Client](t)(
+			mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		defer e.Close()
 		defer client.Disconnect(ctx)
 		must(t, client.Database("admin").RunCommand(ctx, doc(t, `{"configureFailPoint":"failCommand","mode":"alwaysOn",
@@ -296,6 +316,7 @@ func TestFailBlocked(t *testing.T) {
 		if _, err := c.Find(short, bson.D{}); !mongo.IsTimeout(err) {
 			t.Errorf("with a deadline: %v", err)
 		}
-		wantCode(t, "with maxTimeMS", c.Database().RunCommand(ctx, doc(t, `{"find":"things","maxTimeMS":10}`)).Err(), 50)
+		wantCode(t, "with maxTimeMS", c.Database().RunCommand(ctx, doc(t, `{"find":"things","maxTimeMS":10}`)).Err(),
+			50)
 	})
 }

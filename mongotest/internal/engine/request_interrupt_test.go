@@ -84,7 +84,8 @@ var endless = map[string]string{
 	"delete":             `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":0}]}`,
 	"delete one":         `{"delete":"things","deletes":[{"q":{"$expr":{"$eq":[1,` + nested + `]}},"limit":1}]}`,
 	"findAndModify":      `{"findAndModify":"things","query":{"$expr":{"$eq":[1,` + nested + `]}},"remove":true}`,
-	"bulkWrite":          `{"bulkWrite":1,"nsInfo":[{"ns":"test.things"}],"ops":[{"update":0,"filter":{},"updateMods":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
+	"bulkWrite": `{"bulkWrite":1,"nsInfo":[{"ns":"test.things"}],"ops":[{"update":0,"filter":{},` +
+		`"updateMods":[{"$set":{"x":` + nested + `}}],"multi":true}]}`,
 	"explain": `{"explain":{"find":"things","filter":{"$expr":{"$eq":[1,` + nested +
 		`]}}},"verbosity":"executionStats"}`,
 	"a validator": `{"insert":"checked","documents":[{"_id":1}]}`,
@@ -141,8 +142,9 @@ func TestCloseInterrupts(t *testing.T) {
 	for name, command := range endless {
 		t.Run(name, func(t *testing.T) {
 			withoutLeak(t, func(e *engine.Engine) {
-				client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e).
-					SetServerSelectionTimeout(time.Second))) // for a command that was not sent before Close
+				client := must1[*mongo.Client](t)(
+					mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e).
+						SetServerSelectionTimeout(time.Second))) // for a command that was not sent before Close
 				defer client.Disconnect(ctx)
 				db := client.Database("test")
 				endlessData(t, db)
@@ -177,7 +179,7 @@ func TestInterruptedWrites(t *testing.T) {
 	endlessData(t, c.Database())
 	err := runOn(ctx, c.Database(), append(doc(t, slowUpdate), bson.E{Key: "maxTimeMS", Value: enough}))
 	wantCode(t, "the update", err, 50)
-	same(t, "changed", must1[int64](t)(c.CountDocuments(ctx, bson.D{{Key: "done", Value: true}})), 50)
+	wantSame(t, "changed", must1[int64](t)(c.CountDocuments(ctx, bson.D{{Key: "done", Value: true}})), 50)
 
 	must1[*mongo.UpdateResult](t)(c.UpdateMany(ctx, bson.D{}, doc(t, `{"$unset":{"done":1}}`)))
 	s := must1[*mongo.Session](t)(client.StartSession())
@@ -187,7 +189,8 @@ func TestInterruptedWrites(t *testing.T) {
 		append(doc(t, slowUpdate), bson.E{Key: "maxTimeMS", Value: enough}))
 	wantCode(t, "the update in a transaction", err, 50)
 	wantCode(t, "its commit", s.CommitTransaction(ctx), 251)
-	same(t, "changed by the transaction", must1[int64](t)(c.CountDocuments(ctx, bson.D{{Key: "done", Value: true}})), 0)
+	wantSame(t, "changed by the transaction",
+		must1[int64](t)(c.CountDocuments(ctx, bson.D{{Key: "done", Value: true}})), 0)
 }
 
 // TestInterruptedInsert holds that the documents that an insert has stored stay when a validator takes too long for the
@@ -197,9 +200,10 @@ func TestInterruptedInsert(t *testing.T) {
 	validator := `{"$expr":{"$gt":[{"$cond":["$slow",` + nested + `,1]},0]}}`
 	must(t, c.Database().CreateCollection(ctx, "checked", options.CreateCollection().SetValidator(doc(t, validator))))
 	err := runOn(ctx, c.Database(),
-		doc(t, `{"insert":"checked","documents":[{"_id":1},{"_id":2},{"_id":3,"slow":true},{"_id":4}],"maxTimeMS":1000}`))
+		doc(t,
+			`{"insert":"checked","documents":[{"_id":1},{"_id":2},{"_id":3,"slow":true},{"_id":4}],"maxTimeMS":1000}`))
 	wantCode(t, "the insert", err, 50)
-	same(t, "stored", must1[int64](t)(c.Database().Collection("checked").CountDocuments(ctx, bson.D{})), 2)
+	wantSame(t, "stored", must1[int64](t)(c.Database().Collection("checked").CountDocuments(ctx, bson.D{})), 2)
 }
 
 // TestWaitingInterrupted holds that a write that waits for another one sees that its time is up, and that the other
@@ -234,7 +238,8 @@ func TestWaitingInterrupted(t *testing.T) {
 func TestInterruptedInBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()
-		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
+		client := must1[*mongo.Client](t)(
+			mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		endlessData(t, client.Database("test"))
 		cur := must1[*mongo.Cursor](t)(client.Database("test").Collection("things").
 			Aggregate(ctx, bson.A{doc(t, `{"$unwind":"$list"}`)}))

@@ -1,5 +1,8 @@
 package engine
 
+// This file asks the router for each command where it is sent, and notes it, if the engine simulates a mongos.
+// router_write.go does so for updates and deletes, router_index.go for indexes. Package router has the rules.
+
 import (
 	"slices"
 
@@ -28,14 +31,16 @@ func (r *request) findSharding(c *store.Collection) *router.Collection {
 	return r.engine.router.FindCollection(string(c.UUID.Data))
 }
 
-// makeRouterFilter returns the filter of a command or a statement with its collation, as the router reads it.
+// makeRouterFilter returns the filter of a command or a statement as the router reads it. fields has the collation, if
+// there is one. Chunks are ranges of the simple order, so strings give no bounds under a collation.
 func makeRouterFilter(fields, filter bson.D, c *store.Collection) router.Filter {
 	a := &args.Reader{Doc: fields}
 	by := a.Collation(c)
 	return router.Filter{Query: filter, Collated: by != nil, Foreign: !collation.IsSame(by, c.Collation)}
 }
 
-// runRouted runs the command, and notes to which shards a read of a sharded collection is sent.
+// runRouted runs the command, and notes to which shards a read of a sharded collection is sent, and with which error it
+// ended. Writes note themselves, statement by statement.
 func (r *request) runRouted() (reply, error) {
 	t := r.readTouch()
 	rep, err := r.command.run(r)
@@ -46,7 +51,8 @@ func (r *request) runRouted() (reply, error) {
 	return rep, err
 }
 
-// readTouch returns where a read is sent, nil for another command or a collection that isn't sharded.
+// readTouch returns where a read is sent, nil for another command or a collection that isn't sharded. It reads the
+// command's fields without errors: the command itself reports them.
 func (r *request) readTouch() *router.Touch {
 	if r.engine.router == nil {
 		return nil
@@ -78,7 +84,8 @@ func (r *request) readTouch() *router.Touch {
 	return r.newTouch(ns, c.Find(makeRouterFilter(r.body, joinLeadingMatches(stages), coll)))
 }
 
-// joinLeadingMatches returns the filter of the $match stages at the beginning of a pipeline.
+// joinLeadingMatches returns the filter of the $match stages at the beginning of a pipeline. Later stages don't decide
+// where it is sent.
 func joinLeadingMatches(stages bson.A) bson.D {
 	all := bson.A{}
 	for _, v := range stages {
@@ -91,7 +98,7 @@ func joinLeadingMatches(stages bson.A) bson.D {
 	return bson.D{{Key: "$and", Value: all}}
 }
 
-// newTouch returns the note that a command was sent to shards.
+// newTouch returns the note that a command was sent to shards. The caller may set the name of a statement's command.
 func (r *request) newTouch(ns store.Namespace, route router.Route) *router.Touch {
 	return &router.Touch{
 		Command: r.command.name, Database: ns.DB, Collection: ns.Coll, Shards: router.Names(route.Shards),
@@ -99,16 +106,17 @@ func (r *request) newTouch(ns store.Namespace, route router.Route) *router.Touch
 	}
 }
 
-// routing is what a request knows of the statement that runs.
+// routing is the knowledge of a request about the statement that runs, so that placeDocument can judge the documents
+// that the statement stores.
 type routing struct {
 	router.Route
-	ns       store.Namespace // "" outside of an update or a delete
-	move     router.Move
-	batch    int // how many statements the command has
-	inserted []int
+	ns       store.Namespace // empty outside of an update or a delete
+	move     router.Move     // whether the statement may change a shard key
+	batch    int             // how many statements the command has
+	inserted []int           // the shard of the latest new document
 }
 
-// wrapPlacedWrite lets the router check each document that a write stores.
+// wrapPlacedWrite returns fn as a write whose documents the router checks.
 func (r *request) wrapPlacedWrite(fn func(w *store.Writer) error) func(w *store.Writer) error {
 	return func(w *store.Writer) error {
 		w.Placed = func(ns store.Namespace, old, next bson.D) error { return r.placeDocument(w, ns, old, next) }
@@ -116,13 +124,15 @@ func (r *request) wrapPlacedWrite(fn func(w *store.Writer) error) func(w *store.
 	}
 }
 
-// placeDocument refuses a document that MongoDB would refuse on its shard, and notes the shard of a new document.
+// placeDocument refuses a document that MongoDB would refuse because of its shard key, and notes the shard of a new
+// document. old is nil for an insert. Deletions aren't checked.
 func (r *request) placeDocument(w *store.Writer, ns store.Namespace, old, next bson.D) error {
 	coll := w.Collection(ns)
 	c := r.findSharding(coll)
 	if c == nil {
 		return nil
 	}
+	// Only the statement of an update may move a document to another shard. $merge may not.
 	move := router.Move{}
 	if r.route.ns == ns {
 		move = r.route.move
@@ -142,7 +152,8 @@ func (r *request) placeDocument(w *store.Writer, ns store.Namespace, old, next b
 	return r.checkSameID(coll, c, next, shard)
 }
 
-// checkSameID refuses a document whose _id another shard has. The store has one index on _id for all shards.
+// checkSameID refuses a document whose _id is on another shard. A real cluster would store both, but the store has one
+// index on _id for all shards. A document on the same shard is a duplicate key, which the store finds.
 func (r *request) checkSameID(coll *store.Collection, c *router.Collection, doc bson.D, shard int) error {
 	id, _ := bsonval.Get(doc, "_id")
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$eq", Value: id}}}}

@@ -1,5 +1,8 @@
 package engine
 
+// This file checks a numbered command's session out and in, and lets write commands remember the outcomes of their
+// statements. Package session has the rules.
+
 import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/cursor"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/session"
@@ -9,6 +12,7 @@ import (
 // checkout waits for the request's session and enters its number. It returns the error of a number that is too old, or
 // of a transaction that isn't open.
 func (r *request) checkout() (release func(), err error) {
+	// Another command of the session with a number is waited for.
 	s, release, err := r.engine.sessions.Checkout(r.ctx, r.lsid)
 	if err != nil {
 		return nil, err
@@ -35,7 +39,8 @@ func (r *request) beginTransaction() *store.Txn {
 	return t
 }
 
-// recall returns the outcome of a statement if it was sent before.
+// recall returns the outcome of a statement of a retryable write, if it was done before: the driver sends a command
+// again with the same number if it lost the reply. stmt is the statement's id.
 func (r *request) recall(stmt int32) (session.Outcome, bool) {
 	if r.session == nil || r.txn != nil {
 		return session.Outcome{}, false
@@ -43,7 +48,7 @@ func (r *request) recall(stmt int32) (session.Outcome, bool) {
 	return r.session.Recall(stmt)
 }
 
-// remember keeps the outcome of a statement, in case it is sent again.
+// remember keeps the outcome of a statement of a retryable write, in case it is sent again.
 func (r *request) remember(stmt int32, o session.Outcome) {
 	if r.session != nil && r.txn == nil {
 		r.session.Remember(stmt, o)

@@ -58,7 +58,8 @@ func TestServerCodes(t *testing.T) {
 	}{
 		{`{"update":"things","updates":[{"q":{},"u":[{"$foo":1}]}]}`, 40324},
 		{`{"findAndModify":"things","query":{"_id":1},"update":[{"$foo":1}]}`, 40324},
-		{`{"aggregate":"things","pipeline":[{"$merge":{"into":"others","whenMatched":[{"$foo":1}]}}],"cursor":{}}`, 40324},
+		{`{"aggregate":"things","pipeline":[{"$merge":{"into":"others","whenMatched":[{"$foo":1}]}}],"cursor":{}}`,
+			40324},
 		{`{"update":"things","updates":[{"q":{},"u":[{"$match":{}}]}]}`, 72},
 		{`{"find":"things","projection":{"a":{"$foo":1}}}`, 31325},
 		{`{"aggregate":"things","pipeline":[{"$project":{"a":{"$foo":1}}}],"cursor":{}}`, 31325},
@@ -71,8 +72,9 @@ func TestServerCodes(t *testing.T) {
 		{`{"find":"things","filter":{"$expr":{"$divide":[1,0]}}}`, 2},
 		{`{"aggregate":"nowhere","pipeline":[{"$project":{"a":{"$divide":[1,0]}}}],"cursor":{}}`, 2},
 		{
-			command: `{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,"i":1}}}}}}],"cursor":{}}`,
-			code:    241,
+			command: `{"aggregate":"things","pipeline":[{"$project":{"a":{"$toDate":{"$literal":{"$timestamp":{"t":1,` +
+				`"i":1}}}}}}],"cursor":{}}`,
+			code: 241,
 		},
 
 		{`{"insert":"system.foo","documents":[{"_id":1}]}`, 73},
@@ -87,8 +89,10 @@ func TestServerCodes(t *testing.T) {
 		{`{"aggregate":"things","pipeline":[{"$merge":{"into":{"db":"admin","coll":"foo"}}}],"cursor":{}}`, 31320},
 		{`{"find":"system.foo"}`, 0},
 
-		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
-		{`{"aggregate":"things","pipeline":[{"$merge":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`, 72},
+		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`,
+			72},
+		{`{"aggregate":"things","pipeline":[{"$merge":"others"}],"cursor":{},"readConcern":{"level":"linearizable"}}`,
+			72},
 		{`{"aggregate":"things","pipeline":[],"cursor":{},"readConcern":{"level":"linearizable"}}`, 0},
 		{`{"aggregate":"things","pipeline":[{"$out":"others"}],"cursor":{},"readConcern":{"level":"majority"}}`, 0},
 
@@ -99,19 +103,23 @@ func TestServerCodes(t *testing.T) {
 		{`{"find":"things","apiVersion":"1","apiStrict":true}`, 0},
 		{`{"find":"things","showRecordId":false,"apiVersion":"1","apiStrict":true}`, 323},
 		{
-			command: `{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],"apiVersion":"1","apiStrict":true}`,
-			code:    323,
+			command: `{"createIndexes":"things","indexes":[{"key":{"z":1},"name":"z","sparse":true}],` +
+				`"apiVersion":"1","apiStrict":true}`,
+			code: 323,
 		},
 		{`{"aggregate":"things","pipeline":[{"$indexStats":{}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 323},
 		{
-			command: `{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
-			code:    323,
+			command: `{"aggregate":"things","pipeline":[{"$collStats":{"storageStats":{}}}],"cursor":{},` +
+				`"apiVersion":"1","apiStrict":true}`,
+			code: 323,
 		},
 		{
-			command: `{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things","pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
-			code:    323,
+			command: `{"aggregate":"things","pipeline":[{"$unionWith":{"coll":"things",` +
+				`"pipeline":[{"$indexStats":{}}]}}],"cursor":{},"apiVersion":"1","apiStrict":true}`,
+			code: 323,
 		},
-		{`{"aggregate":"things","pipeline":[{"$collStats":{"count":{}}}],"cursor":{},"apiVersion":"1","apiStrict":true}`, 0},
+		{`{"aggregate":"things","pipeline":[{"$collStats":{"count":{}}}],"cursor":{},"apiVersion":"1",` +
+			`"apiStrict":true}`, 0},
 		{`{"ping":1,"apiStrict":true}`, 4886600},
 		{`{"ping":1,"apiVersion":"2"}`, 322},
 	} {

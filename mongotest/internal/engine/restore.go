@@ -1,5 +1,7 @@
 package engine
 
+// This file reads and replaces the data of a whole engine, without commands: for copies of a server in tests.
+
 import (
 	"iter"
 

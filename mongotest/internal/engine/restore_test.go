@@ -42,24 +42,25 @@ func TestRestore(t *testing.T) {
 		t.Error("a transaction that was open when the engine was restored has committed")
 	}
 	const both = `things {"_id":1,"k":2} things {"_id":2,"k":1} `
-	if got := held(t, into); got != both {
+	if got := listDocuments(t, into); got != both {
 		t.Errorf("restored: %s", got)
 	}
-	if _, err := d.InsertOne(ctx, bson.D{{Key: "_id", Value: 3}, {Key: "k", Value: 1}}); !mongo.IsDuplicateKeyError(err) {
+	if _, err := d.InsertOne(ctx, bson.D{{Key: "_id", Value: 3},
+		{Key: "k", Value: 1}}); !mongo.IsDuplicateKeyError(err) {
 		t.Errorf("the unique index is not there: %v", err)
 	}
 	insert(t, d, `{"_id": 4, "k": 4}`)
-	if got := held(t, from); got != both {
+	if got := listDocuments(t, from); got != both {
 		t.Errorf("the other engine has changed: %s", got)
 	}
 	insert(t, c, `{"_id": 5, "k": 5}`)
-	if got := held(t, into); got != both+`things {"_id":4,"k":4} ` {
+	if got := listDocuments(t, into); got != both+`things {"_id":4,"k":4} ` {
 		t.Errorf("after writing to the other: %s", got)
 	}
 }
 
-// held are the documents of an engine.
-func held(t *testing.T, e *engine.Engine) (out string) {
+// listDocuments returns the documents of an engine.
+func listDocuments(t *testing.T, e *engine.Engine) (out string) {
 	for name, doc := range e.Documents("test") {
 		out += name + " " + show(t, doc) + " "
 	}

@@ -14,16 +14,17 @@ import (
 // (https://www.mongodb.com/docs/manual/reference/read-concern-snapshot/). The reply says of which time it is, so that
 // further commands can read the same.
 type snapshot struct {
-	asked bool
-	given bool           // by atClusterTime
-	at    bson.Timestamp // once state is set
-	state *store.State
+	asked bool           // the command has the read concern
+	given bool           // the command gives the time, by atClusterTime
+	at    bson.Timestamp // the time of the snapshot: given, or set with state
+	state *store.State   // nil until openSnapshot, and for other commands
 }
 
 // snapshotReads are the commands that can read a snapshot.
 var snapshotReads = []string{"find", "aggregate", "distinct"}
 
-// readSnapshot reads a read concern of the level snapshot.
+// readSnapshot reads a read concern of the level snapshot. In a transaction it changes nothing: the transaction has its
+// snapshot.
 func (r *request) readSnapshot(a, concern *args.Reader) {
 	v, given := concern.Get("atClusterTime")
 	at, ok := v.(bson.Timestamp)
@@ -49,7 +50,9 @@ func (r *request) readSnapshot(a, concern *args.Reader) {
 	}
 }
 
-// openSnapshot finds the state that the command reads, if it asks for a snapshot.
+// openSnapshot finds the state that the command reads, if it asks for a snapshot. Without a given time it is the latest
+// state, which the store then keeps for 300 seconds. A given time whose state is gone is the error SnapshotTooOld
+// (239).
 func (r *request) openSnapshot() (err error) {
 	s, st := &r.snapshot, r.engine.store
 	switch {
@@ -62,7 +65,7 @@ func (r *request) openSnapshot() (err error) {
 	return err
 }
 
-// time is what the reply says of the snapshot's time, nil without one.
+// time returns the time that the reply shows as atClusterTime, nil without a snapshot.
 func (s *snapshot) time() *bson.Timestamp {
 	if s.state == nil {
 		return nil

@@ -31,13 +31,14 @@ func TestSnapshotSession(t *testing.T) {
 		other := must1[int64](t)(c.Database().Collection("other").CountDocuments(in, bson.D{}))
 		return fmt.Sprint(found, grouped, distinct, other)
 	}
-	same(t, "first", read(), "[1 2] 2 [1 2] 0")
+	wantSame(t, "first", read(), "[1 2] 2 [1 2] 0")
 	insert(t, c, `{"_id":3,"n":3}`)
-	must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(1), bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 10}}}}))
+	must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(1),
+		bson.D{{Key: "$set", Value: bson.D{{Key: "n", Value: 10}}}}))
 	insert(t, c.Database().Collection("other"), `{"_id":1}`)
-	same(t, "again", read(), "[1 2] 2 [1 2] 0")
+	wantSame(t, "again", read(), "[1 2] 2 [1 2] 0")
 	must(t, c.Drop(ctx))
-	same(t, "once dropped", read(), "[1 2] 2 [1 2] 0")
+	wantSame(t, "once dropped", read(), "[1 2] 2 [1 2] 0")
 	_, err := c.Indexes().List(in)
 	wantCode(t, "listIndexes", err, 72)
 	_, err = c.EstimatedDocumentCount(in)
@@ -48,7 +49,8 @@ func TestSnapshotSession(t *testing.T) {
 func TestSnapshotConcern(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := engine.New()
-		client := must1[*mongo.Client](t)(mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
+		client := must1[*mongo.Client](t)(
+			mongo.Connect(options.Client().ApplyURI("mongodb://engine.local/").SetDialer(e)))
 		defer e.Close()
 		defer client.Disconnect(ctx)
 		c := client.Database("test").Collection("c")
@@ -66,22 +68,24 @@ func TestSnapshotConcern(t *testing.T) {
 		at := func(t bson.Timestamp) bson.D {
 			return bson.D{
 				{Key: "find", Value: "c"},
-				{Key: "readConcern", Value: bson.D{{Key: "level", Value: "snapshot"}, {Key: "atClusterTime", Value: t}}},
+				{Key: "readConcern", Value: bson.D{{Key: "level", Value: "snapshot"},
+					{Key: "atClusterTime", Value: t}}},
 			}
 		}
 		for i, when := range times {
 			cur := must1[*mongo.Cursor](t)(c.Database().RunCommandCursor(ctx, at(when)))
 			var docs []bson.D
 			must(t, cur.All(ctx, &docs))
-			same(t, "documents at the time of an insert", len(docs), i+1)
+			wantSame(t, "documents at the time of an insert", len(docs), i+1)
 		}
 		var reply struct {
 			Cursor struct{ AtClusterTime bson.Timestamp }
 		}
 		must(t, c.Database().RunCommand(ctx, doc(t, `{"find":"c","readConcern":{"level":"snapshot"}}`)).Decode(&reply))
-		same(t, "the time of a snapshot", reply.Cursor.AtClusterTime, times[2])
+		wantSame(t, "the time of a snapshot", reply.Cursor.AtClusterTime, times[2])
 		for i := range 1500 { // more than the versions that are kept
-			must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(0), bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: i}}}}))
+			must1[*mongo.UpdateResult](t)(c.UpdateOne(ctx, byID(0),
+				bson.D{{Key: "$set", Value: bson.D{{Key: "x", Value: i}}}}))
 		}
 		wantCode(t, "a version that isn't kept", c.Database().RunCommand(ctx, at(times[0])).Err(), 239)
 		must(t, c.Database().RunCommand(ctx, at(times[2])).Err()) // somebody has read it
@@ -89,15 +93,16 @@ func TestSnapshotConcern(t *testing.T) {
 		wantCode(t, "an old snapshot", c.Database().RunCommand(ctx, at(times[2])).Err(), 239)
 		wantCode(t, "one to come", c.Database().RunCommand(ctx, at(bson.Timestamp{T: times[2].T + 1000})).Err(), 72)
 		for command, code := range map[string]int{
-			`{"count":"c","readConcern":{"level":"snapshot"}}`:                                                                                             72,
-			`{"insert":"c","documents":[{}],"readConcern":{"level":"snapshot"}}`:                                                                           72,
-			`{"aggregate":"c","pipeline":[{"$out":"d"}],"cursor":{},"readConcern":{"level":"snapshot"}}`:                                                   72,
-			`{"aggregate":"c","pipeline":[{"$changeStream":{}}],"cursor":{},"readConcern":{"level":"snapshot"}}`:                                           72,
-			`{"find":"c","readConcern":{"level":"local","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`:                                                    72,
-			`{"find":"c","readConcern":{"atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`:                                                                    72,
-			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":0,"i":0}}}}`:                                                 72,
-			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":1}}`:                                                                            14,
-			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}},"afterClusterTime":{"$timestamp":{"t":1,"i":1}}}}`: 72,
+			`{"count":"c","readConcern":{"level":"snapshot"}}`:                                                   72,
+			`{"insert":"c","documents":[{}],"readConcern":{"level":"snapshot"}}`:                                 72,
+			`{"aggregate":"c","pipeline":[{"$out":"d"}],"cursor":{},"readConcern":{"level":"snapshot"}}`:         72,
+			`{"aggregate":"c","pipeline":[{"$changeStream":{}}],"cursor":{},"readConcern":{"level":"snapshot"}}`: 72,
+			`{"find":"c","readConcern":{"level":"local","atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`:          72,
+			`{"find":"c","readConcern":{"atClusterTime":{"$timestamp":{"t":1,"i":1}}}}`:                          72,
+			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":0,"i":0}}}}`:       72,
+			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":1}}`:                                  14,
+			`{"find":"c","readConcern":{"level":"snapshot","atClusterTime":{"$timestamp":{"t":1,"i":1}},` +
+				`"afterClusterTime":{"$timestamp":{"t":1,"i":1}}}}`: 72,
 		} {
 			wantCode(t, command, c.Database().RunCommand(ctx, doc(t, command)).Err(), code)
 		}

@@ -14,10 +14,10 @@ import (
 // inOrder returns the _id of each document that a filter finds, in order, or the code of the error.
 func inOrder(t testing.TB, c *mongo.Collection, filter string, opts *options.FindOptionsBuilder) string {
 	t.Helper()
-	return found(t)(c.Find(ctx, doc(t, filter), opts))
+	return readFound(t)(c.Find(ctx, doc(t, filter), opts))
 }
 
-func found(t testing.TB) func(*mongo.Cursor, error) string {
+func readFound(t testing.TB) func(*mongo.Cursor, error) string {
 	return func(cur *mongo.Cursor, err error) string {
 		t.Helper()
 		var list []struct {
@@ -49,7 +49,8 @@ func places(t testing.TB) *mongo.Collection {
 		`{"_id":2,"kind":"park","at":{"type":"Point","coordinates":[-73.9928,40.7193]}}`,
 		`{"_id":3,"kind":"field","at":[-73.9375,40.8303]}`,
 		`{"_id":4,"kind":"road","at":{"type":"LineString","coordinates":[[-74.2,40.7],[-74.1,40.7]]}}`,
-		`{"_id":5,"kind":"lake","at":{"type":"Polygon","coordinates":[[[-73,40],[-72,40],[-72,41],[-73,41],[-73,40]]]}}`,
+		`{"_id":5,"kind":"lake","at":{"type":"Polygon","coordinates":[[[-73,40],[-72,40],[-72,41],[-73,41],[-73,`+
+			`40]]]}}`,
 		`{"_id":6,"kind":"shop","at":{"type":"MultiPoint","coordinates":[[-73.9667,40.78],[10,10]]}}`,
 		`{"_id":7,"kind":"none"}`, `{"_id":8,"kind":"none","at":null}`, `{"_id":9,"kind":"none","at":[]}`)
 	return c
@@ -65,7 +66,8 @@ func TestNear(t *testing.T) {
 		},
 		{
 			"the manual's example",
-			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$minDistance":1000,"$maxDistance":5000}}}`,
+			`{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]},"$minDistance":1000,` +
+				`"$maxDistance":5000}}}`,
 			"1 ",
 		},
 		{
@@ -100,19 +102,20 @@ func TestNear(t *testing.T) {
 		},
 		{
 			"in an $and",
-			`{"$and":[{"kind":"park"},{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,40.8303]}}}}]}`,
+			`{"$and":[{"kind":"park"},{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9375,` +
+				`40.8303]}}}}]}`,
 			"1 2 ",
 		},
 	} {
-		same(t, x[0], inOrder(t, c, x[1], nil), x[2])
+		wantSame(t, x[0], inOrder(t, c, x[1], nil), x[2])
 	}
 	near := `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[-73.9667,40.78]}}}}`
-	same(t, "skip and limit", inOrder(t, c, near, options.Find().SetSkip(1).SetLimit(2)), "1 3 ")
-	same(t, "another order", inOrder(t, c, near, options.Find().SetSort(doc(t, `{"_id":-1}`))), "6 5 4 3 2 1 ")
+	wantSame(t, "skip and limit", inOrder(t, c, near, options.Find().SetSkip(1).SetLimit(2)), "1 3 ")
+	wantSame(t, "another order", inOrder(t, c, near, options.Find().SetSort(doc(t, `{"_id":-1}`))), "6 5 4 3 2 1 ")
 	var taken bson.D
 	must(t, c.FindOneAndUpdate(ctx, doc(t, near), doc(t, `{"$set":{"nearest":true}}`)).Decode(&taken))
-	same(t, "the nearest is changed", taken[0].Value, int32(6))
-	same(t, "counted", must1[int64](t)(countOf(c, doc(t, near))), int64(6))
+	wantSame(t, "the nearest is changed", taken[0].Value, int32(6))
+	wantSame(t, "counted", must1[int64](t)(countOf(c, doc(t, near))), int64(6))
 }
 
 // countOf counts by the count command, as CountDocuments runs a pipeline.
@@ -138,7 +141,8 @@ func TestNearRefuses(t *testing.T) {
 		{"twice", `{"$and":[{"at":{"$near":` + point + `}},{"at":{"$near":` + point + `}}]}`, 2},
 		{"not first", `{"at":{"$exists":true,"$near":` + point + `}}`, 2},
 		{"with something beside it", `{"at":{"$near":[1,2],"$exists":true}}`, 34413},
-		{"with something beside $geometry", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[1,2]},"x":1}}}`, 2},
+		{"with something beside $geometry", `{"at":{"$near":{"$geometry":{"type":"Point","coordinates":[1,2]},"x":1}}}`,
+			2},
 		{"no point", `{"at":{"$near":{"$geometry":{"type":"LineString","coordinates":[[1,2],[3,4]]}}}}`, 2},
 		{"a pair in $geometry", `{"at":{"$near":{"$geometry":[1,2]}}}`, 2},
 		{"no number", `{"at":{"$near":"x"}}`, 2},
@@ -155,7 +159,7 @@ func TestNearRefuses(t *testing.T) {
 	wantCode(t, "in a pipeline", err, 5626500)
 	_, err = c.Find(ctx, doc(t, near), options.Find().SetSort(doc(t, `{"$natural":1}`)))
 	wantCode(t, "in natural order", err, 2)
-	same(t, "where no collection is", inOrder(t, c.Database().Collection("nowhere"), near, nil), "")
+	wantSame(t, "where no collection is", inOrder(t, c.Database().Collection("nowhere"), near, nil), "")
 }
 
 func TestGeoNear(t *testing.T) {
@@ -164,7 +168,7 @@ func TestGeoNear(t *testing.T) {
 		var list []bson.D
 		cur, err := c.Aggregate(ctx, stagesFrom(t, stages...))
 		if err != nil {
-			return found(t)(cur, err)
+			return readFound(t)(cur, err)
 		}
 		must(t, cur.All(ctx, &list))
 		out := ""
@@ -175,15 +179,15 @@ func TestGeoNear(t *testing.T) {
 	}
 	at := `"near":{"type":"Point","coordinates":[-73.9667,40.78]},"distanceField":"how.far"`
 	brief := `{"$project":{"how":1,"km":{"$round":["$how.far",0]}}}`
-	same(t, "within five kilometers",
+	wantSame(t, "within five kilometers",
 		run(`{"$geoNear":{`+at+`,"maxDistance":5000,"query":{"kind":"park"},"includeLocs":"how.at","spherical":true}}`,
 			`{"$set":{"how.far":{"$round":["$how.far",0]}}}`, `{"$project":{"how":1}}`),
 		`{"_id":1,"how":{"far":1147.0,"at":{"type":"Point","coordinates":[-73.97,40.77]}}} `)
-	same(t, "in kilometers",
+	wantSame(t, "in kilometers",
 		run(`{"$geoNear":{`+at+`,"minDistance":5000,"distanceMultiplier":0.001,"maxDistance":8000}}`,
 			brief, `{"$unset":"how"}`),
 		`{"_id":3,"km":6.0} {"_id":2,"km":7.0} `)
-	same(t, "with the key", run(`{"$geoNear":{`+at+`,"key":"at"}}`, `{"$limit":1}`, `{"$unset":["at"]}`),
+	wantSame(t, "with the key", run(`{"$geoNear":{`+at+`,"key":"at"}}`, `{"$limit":1}`, `{"$unset":["at"]}`),
 		`{"_id":6,"kind":"shop","how":{"far":0.0}} `)
 	for _, x := range []struct {
 		reason string
@@ -217,7 +221,7 @@ func TestPlaneIndex(t *testing.T) {
 		`{"_id":4}`, `{"_id":5,"at":"x"}`)
 	var list []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
-	same(t, "listed", show(t, list[1]),
+	wantSame(t, "listed", show(t, list[1]),
 		`{"v":2,"key":{"at":"2d","kind":1},"name":"at_2d_kind_1","bits":20,"min":-500.0,"max":500.0}`)
 	for _, x := range [][3]string{
 		{"near, in the plane", `{"at":{"$near":[1,3]}}`, "1 3 2 "},
@@ -227,7 +231,7 @@ func TestPlaneIndex(t *testing.T) {
 		{"within a circle", `{"at":{"$geoWithin":{"$center":[[0,0],3]}}}`, "1 "},
 		{"within a polygon", `{"at":{"$geoWithin":{"$polygon":[[0,0],[0,10],[10,10]]}}}`, "1 3 "},
 	} {
-		same(t, x[0], inOrder(t, c, x[1], nil), x[2])
+		wantSame(t, x[0], inOrder(t, c, x[1], nil), x[2])
 	}
 	wantPlan(t, c, "within a box", `{"find":"things","filter":{"at":{"$geoWithin":{"$box":[[300,-300],[301,-299]]}}}}`,
 		`FETCH < IXSCAN at_2d_kind_1 at[[-1, -1] [209715, 209716] [210739, 210740]]: 1 of 1 keys, 1 docs`)
@@ -249,7 +253,8 @@ func TestPlaneIndex(t *testing.T) {
 func TestSphereIndexRefuses(t *testing.T) {
 	c := places(t)
 	for _, d := range []string{
-		`{"at":"x"}`, `{"at":1}`, `{"at":{"type":"Point","coordinates":[]}}`, `{"at":{"type":"Point","coordinates":[200,1]}}`,
+		`{"at":"x"}`, `{"at":1}`, `{"at":{"type":"Point","coordinates":[]}}`,
+		`{"at":{"type":"Point","coordinates":[200,1]}}`,
 
 		`{"at":[[1,2],[3,4]]}`, `{"at":{}}`,
 		`{"at":{"type":"Polygon","coordinates":[[[0,0],[1,1],[1,0],[0,1],[0,0]]]}}`,

@@ -49,10 +49,11 @@ func TestText(t *testing.T) {
 		{"with another condition", `{"author":"efg","$text":{"$search":"coffee"}}`, "2 7 "},
 		{"in an $or with what an index serves", `{"$or":[{"$text":{"$search":"cake"}},{"_id":1}]}`, "1 3 "},
 	} {
-		same(t, x[0], inOrder(t, c, x[1], byID), x[2])
+		wantSame(t, x[0], inOrder(t, c, x[1], byID), x[2])
 	}
 	wantPlan(t, c, "a search", `{"find":"things","filter":{"$text":{"$search":"coffee cake"}}}`,
-		`TEXT_MATCH subject_text < FETCH < IXSCAN subject_text _fts[["cake", "cake"] ["coffe", "coffe"]]: 4 of 4 keys, 4 docs`)
+		`TEXT_MATCH subject_text < FETCH < IXSCAN subject_text _fts[["cake", "cake"] ["coffe", "coffe"]]: 4 of 4 `+
+			`keys, 4 docs`)
 }
 
 // TestTextScore has the scores that the manual shows.
@@ -70,7 +71,7 @@ func TestTextScore(t *testing.T) {
 		var list []bson.D
 		cur, err := c.Aggregate(ctx, stagesFrom(t, stages...))
 		if err != nil {
-			return found(t)(cur, err)
+			return readFound(t)(cur, err)
 		}
 		must(t, cur.All(ctx, &list))
 		out := ""
@@ -80,15 +81,18 @@ func TestTextScore(t *testing.T) {
 		return out
 	}
 	search := `{"$match":{"$text":{"$search":"coffee cake"}}}`
-	same(t, "sorted at once",
-		run(search, `{"$sort":{"score":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"score":{"$meta":"textScore"}}}`),
+	wantSame(t, "sorted at once",
+		run(search, `{"$sort":{"score":{"$meta":"textScore"},"_id":1}}`,
+			`{"$project":{"score":{"$meta":"textScore"}}}`),
 		`{"_id":1,"score":1.0} {"_id":2,"score":0.75} {"_id":3,"score":0.75} {"_id":7,"score":0.75} `)
-	same(t, "sorted later",
+	wantSame(t, "sorted later",
 		run(search, `{"$set":{"x":{"$meta":"textScore"}}}`, `{"$match":{"x":{"$lt":1}}}`, `{"$sort":{"_id":-1}}`,
-			`{"$limit":2}`, `{"$sort":{"s":{"$meta":"textScore"},"_id":1}}`, `{"$project":{"x":1,"y":{"$meta":"textScore"}}}`),
+			`{"$limit":2}`, `{"$sort":{"s":{"$meta":"textScore"},"_id":1}}`,
+			`{"$project":{"x":1,"y":{"$meta":"textScore"}}}`),
 		`{"_id":3,"x":0.75,"y":0.75} {"_id":7,"x":0.75,"y":0.75} `)
-	same(t, "grouped",
-		run(search, `{"$group":{"_id":{"$meta":"textScore"},"n":{"$sum":{"$meta":"textScore"}}}}`, `{"$sort":{"_id":1}}`),
+	wantSame(t, "grouped",
+		run(search, `{"$group":{"_id":{"$meta":"textScore"},"n":{"$sum":{"$meta":"textScore"}}}}`,
+			`{"$sort":{"_id":1}}`),
 		`{"_id":0.75,"n":2.25} {"_id":1.0,"n":1.0} `)
 	for _, x := range []struct {
 		reason string
@@ -113,7 +117,8 @@ func TestTextRefuses(t *testing.T) {
 		reason, filter string
 		code           int
 	}{
-		{"no object", `{"$text":"x"}`, 2}, {"no search", `{"$text":{}}`, 4}, {"no string", `{"$text":{"$search":1}}`, 14},
+		{"no object", `{"$text":"x"}`, 2}, {"no search", `{"$text":{}}`, 4},
+		{"no string", `{"$text":{"$search":1}}`, 14},
 		{"another field", `{"$text":{"$search":"x","x":1}}`, 2},
 		{"no such language", `{"$text":{"$search":"x","$language":"klingon"}}`, 2},
 		{"a language of MongoDB's", `{"$text":{"$search":"x","$language":"es"}}`, 238},
@@ -146,8 +151,9 @@ func TestTextIndex(t *testing.T) {
 		`{"_id":2,"kind":"a","title":"running dogs","idioma":"english"}`, `{"_id":3,"kind":"b","other":"dogs"}`)
 	var list []bson.D
 	must(t, must1[*mongo.Cursor](t)(c.Indexes().List(ctx)).All(ctx, &list))
-	same(t, "listed", show(t, list[1]), `{"v":2,"key":{"kind":1,"_fts":"text","_ftsx":1,"at":-1},"name":"words",`+
-		`"weights":{"body":1,"tags":5,"title":10},"default_language":"none","language_override":"idioma","textIndexVersion":3}`)
+	wantSame(t, "listed", show(t, list[1]), `{"v":2,"key":{"kind":1,"_fts":"text","_ftsx":1,"at":-1},"name":"words",`+
+		`"weights":{"body":1,"tags":5,"title":10},"default_language":"none","language_override":"idioma",`+
+		`"textIndexVersion":3}`)
 	score := options.Find().SetProjection(doc(t, `{"_id":1,"s":{"$meta":"textScore"}}`))
 	wantFound(t, c, `{"kind":"a","$text":{"$search":"dogs"}}`, score, `{"_id":1,"s":13.75}`)
 	wantFound(t, c, `{"kind":"a","$text":{"$search":"dog run"}}`, score, `{"_id":2,"s":15.0}`)
@@ -170,7 +176,8 @@ func TestTextIndex(t *testing.T) {
 		opts         *options.IndexOptionsBuilder
 		code         int
 	}{
-		{"a second one", `{"x":"text"}`, nil, 67}, {"fields that aren't adjacent", `{"x":"text","y":1,"z":"text"}`, nil, 67},
+		{"a second one", `{"x":"text"}`, nil, 67},
+		{"fields that aren't adjacent", `{"x":"text","y":1,"z":"text"}`, nil, 67},
 		{"a great weight", `{"x":"text"}`, options.Index().SetWeights(doc(t, `{"x":100000}`)), 67},
 		{"an unknown language", `{"x":"text"}`, options.Index().SetDefaultLanguage("klingon"), 67},
 		{"an old version", `{"x":"text"}`, options.Index().SetTextVersion(2), 238},
@@ -181,6 +188,6 @@ func TestTextIndex(t *testing.T) {
 	}
 	must(t, c.Indexes().DropOne(ctx, "words"))
 	addIndex(t, c, `{"$**":"text"}`, nil)
-	same(t, "every text",
+	wantSame(t, "every text",
 		inOrder(t, c, `{"$text":{"$search":"dog"}}`, options.Find().SetSort(doc(t, `{"_id":1}`))), "1 2 3 ")
 }

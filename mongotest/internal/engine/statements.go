@@ -1,5 +1,7 @@
 package engine
 
+// This file has the common part of insert, update, delete and bulkWrite: a list of statements, of which each may fail.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,24 +10,26 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// maxBatch is how many statements a command may have.
+// maxBatch is how many statements a command may have. hello tells it to the driver, which divides larger batches.
 const maxBatch = 100_000
 
-// statements is the list of statements of a write command. Each may fail by itself. An error ends an ordered list.
+// statements is the list of statements of a write command that runs. The error of a statement is in writeErrors of the
+// reply, and the command itself goes well. It ends the list if the list is ordered, or in a transaction.
 type statements struct {
 	request *request
 	ordered bool
-	ids     []int32 // of retryable writes; nil means from first on
+	ids     []int32 // the ids of the statements of a retryable write; nil means first, first+1 and so on
 	first   int32
-	errors  bson.A
+	errors  bson.A // writeErrors: {index: 3, code: 11000, errmsg: "…"}
 }
 
-// newStatements reads the common fields of a write command of n statements.
+// newStatements reads the common fields of a write command of n statements. Nothing is written if one is wrong.
 func newStatements(r *request, a *args.Reader, n int) (*statements, error) {
 	st := &statements{request: r, ordered: a.Boolean("ordered", true)}
 	r.route.batch = n
 	r.bypass = a.Boolean("bypassDocumentValidation", false)
 	st.first = int32(a.Natural("stmtId", 0))
+	// stmtId is the id of the first statement. stmtIds, in its place, has an id for each.
 	for _, v := range a.Array("stmtIds") {
 		id, ok := args.ReadWhole(v)
 		if !ok {
@@ -41,12 +45,14 @@ func newStatements(r *request, a *args.Reader, n int) (*statements, error) {
 		return nil, mongoerr.New(mongoerr.InvalidLength,
 			"Write batch sizes must be between 1 and %d. Got %d operations.", maxBatch, n)
 	case st.ids != nil && len(st.ids) != n:
-		return nil, mongoerr.New(mongoerr.InvalidOptions, "the number of statement ids must match the number of statements")
+		return nil, mongoerr.New(mongoerr.InvalidOptions,
+			"the number of statement ids must match the number of statements")
 	}
 	return st, nil
 }
 
-// statementID returns the id under which a session remembers the i-th statement.
+// statementID returns the id under which a session remembers the i-th statement. The driver gives ids if it divides a
+// batch.
 func (st *statements) statementID(i int) int32 {
 	if st.ids != nil {
 		return st.ids[i]
@@ -59,8 +65,8 @@ func (st *statements) isStopped() bool {
 	return len(st.errors) > 0 && (st.ordered || st.request.txn != nil)
 }
 
-// noteResult notes how a statement ended. It returns an error that ends the whole command: one by which a transaction
-// fails, or one of a command that is interrupted.
+// noteResult notes how the i-th statement ended. An error that it returns ends the whole command: a conflict of
+// transactions, or the error of a command that is over. Any other error is one of the statement.
 func (st *statements) noteResult(i int, err error) error {
 	if err == nil {
 		return nil

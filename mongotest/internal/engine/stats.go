@@ -1,5 +1,8 @@
 package engine
 
+// This file implements the stages $collStats, $indexStats and $listLocalSessions of pipeline.Env. The commands dbStats
+// and collStats are in cmd_stats.go.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -11,7 +14,7 @@ import (
 )
 
 // findCollection returns the collection that a stage describes, the command's own if the name is "". The collection is
-// nil if it doesn't exist.
+// nil if it doesn't exist. These stages aren't allowed in transactions.
 func (e *environment) findCollection(stage, db, coll string) (store.Namespace, *store.Collection, error) {
 	ns := e.own
 	if coll != "" {
@@ -26,8 +29,10 @@ func (e *environment) findCollection(stage, db, coll string) (store.Namespace, *
 	return ns, e.state.Collection(ns), nil
 }
 
-// CollStats reports storage. Without a disk, the storage size is the size of the
-// documents, and nothing is free.
+// CollStats returns the document of $collStats, with the parts that the stage asks for. Without a disk, the storage
+// size is the size of the documents, and no space is free. For {$collStats: {count: {}}}:
+//
+//	{ns: "test.things", host: "engine.local:27017", localTime: ISODate("…"), count: 2}
 func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.D, error) {
 	ns, c, err := e.findCollection("$collStats", db, coll)
 	if err != nil {
@@ -58,7 +63,9 @@ func (e *environment) CollStats(db, coll string, want pipeline.CollStats) (bson.
 	return d, nil
 }
 
-// storageStats returns the sizes of a collection.
+// storageStats returns the sizes of a collection in bytes, divided by scale. They are the sizes of encoded documents
+// and keys: a server has smaller ones, because it compresses. The average size of a document isn't divided, as in
+// MongoDB.
 func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	average := int64(0)
 	if f.Documents > 0 {
@@ -95,7 +102,9 @@ func storageStats(f store.Figures, capped *store.Capped, scale int64) bson.D {
 	}...)
 }
 
-// IndexStats reports for each index how many commands read it.
+// IndexStats returns a document for each index, with the number of commands that have read it:
+//
+//	{name: "n_1", key: {n: 1}, host: "engine.local:27017", accesses: {ops: 3, since: ISODate("…")}, spec: {v: 2, …}}
 func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	_, c, err := e.findCollection("$indexStats", db, coll)
 	if err != nil || c == nil {
@@ -120,5 +129,5 @@ func (e *environment) IndexStats(db, coll string) ([]bson.D, error) {
 	return out, nil
 }
 
-// Sessions returns the sessions for $listLocalSessions.
+// Sessions returns a document for each session in use, for $listLocalSessions.
 func (e *environment) Sessions() []bson.D { return e.request.engine.sessions.List(e.now) }

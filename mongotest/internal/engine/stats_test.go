@@ -63,7 +63,8 @@ func TestIndexStats(t *testing.T) {
 				}}).Err()
 		}, "_id_:1 n_1:3 "},
 		{"an index that is altered", func() error {
-			return c.Database().RunCommand(ctx, doc(t, `{"collMod":"`+c.Name()+`","index":{"name":"n_1","hidden":true}}`)).Err()
+			return c.Database().RunCommand(ctx,
+				doc(t, `{"collMod":"`+c.Name()+`","index":{"name":"n_1","hidden":true}}`)).Err()
 		}, "_id_:1 n_1:3 "},
 		{"one that is made anew", func() error {
 			if err := c.Indexes().DropOne(ctx, "n_1"); err != nil {
@@ -124,7 +125,11 @@ func TestDocumentsOfADatabase(t *testing.T) {
 		reason string
 		run    func() error
 	}{
-		{"of a collection", func() error { _, err := c.Aggregate(ctx, stagesFrom(t, `{"$documents":[]}`)); return err }},
+		{"of a collection", func() error {
+			_,
+				err := c.Aggregate(ctx, stagesFrom(t, `{"$documents":[]}`))
+			return err
+		}},
 		{
 			reason: "a database without documents",
 			run:    func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$match":{}}`)); return err },
@@ -132,7 +137,11 @@ func TestDocumentsOfADatabase(t *testing.T) {
 		{"nothing", func() error { _, err := db.Aggregate(ctx, mongo.Pipeline{}); return err }},
 		{
 			reason: "a database's figures",
-			run:    func() error { _, err := db.Aggregate(ctx, stagesFrom(t, `{"$collStats":{"count":{}}}`)); return err },
+			run: func() error {
+				_, err := db.Aggregate(ctx,
+					stagesFrom(t, `{"$collStats":{"count":{}}}`))
+				return err
+			},
 		},
 	} {
 		wantCode(t, s.reason, s.run(), 73)

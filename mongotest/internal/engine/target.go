@@ -1,5 +1,8 @@
 package engine
 
+// This file finds the documents that a write changes, and calls a function for each. Updates, deletes, findAndModify
+// and $merge share it. Here writes wait for open transactions.
+
 import (
 	"time"
 
@@ -15,11 +18,12 @@ type target struct {
 	ns    store.Namespace
 	query plan.Query
 	multi bool
-	now   time.Time
-	found func(doc bson.D) bool // limits the matching documents to those of some shards; nil is no limit
+	now   time.Time             // $$NOW
+	found func(doc bson.D) bool // whether a first document is on the statement's shards; nil without such a limit
 }
 
-// readLet returns the command's field let, which its statements share.
+// readLet returns the command's field let as a document {let: …}, nil without it. Statements share it, and a reader of
+// a statement gets it beside the statement's own fields.
 func readLet(r *request) bson.D {
 	if v, ok := bsonval.Get(r.body, "let"); ok {
 		return bson.D{{Key: "let", Value: v}}
@@ -27,8 +31,15 @@ func readLet(r *request) bson.D {
 	return nil
 }
 
-// changeEach calls do for the latest version of each document of the target. It waits for a document that an open
-// transaction holds, and leaves it out if it no longer matches. Documents that were changed before stay changed.
+// changeEach calls do for each document of the target, in three steps:
+//
+//  1. It finds the records that match, on the state at the beginning.
+//  2. A write goes through them. It takes the latest version of each record, and leaves out a record that doesn't match
+//     any more. At a record that an open transaction holds, the write ends: its changes are kept.
+//  3. The next write begins with this record. It waits for the transaction, and then goes on.
+//
+// So an update of many documents isn't atomic, as in MongoDB: after an error or an interrupt the documents before stay
+// changed. In a transaction a held record is an error instead. do isn't called without a document.
 func (t *target) changeEach(r *request, do func(w *store.Writer, old *store.Record) error) error {
 	if !t.multi {
 		return t.changeFirst(r, func(w *store.Writer, old *store.Record) error {
@@ -42,40 +53,49 @@ func (t *target) changeEach(r *request, do func(w *store.Writer, old *store.Reco
 	if err != nil {
 		return err
 	}
-	for at := 0; at < len(records); {
-		from := at
-		var failed error
-		err := r.write(func(w *store.Writer) error {
-			failed = nil
-			for at = from; at < len(records); at++ {
-				now, err := t.rereadRecord(w, records[at])
-				if err == nil {
-					err = r.watch.Step()
-				}
-				if err == nil && now != nil {
-					err = do(w, now)
-				}
-				if err == nil {
-					continue
-				}
-				if at == from && store.IsHeld(err) || r.txn != nil {
-					return err
-				}
-				if !store.IsHeld(err) {
-					failed = err
-				}
-				return nil // what was done before is kept
-			}
-			return nil
-		})
-		if err != nil {
+	for len(records) > 0 {
+		if records, err = t.changeSome(r, records, do); err != nil {
 			return err
-		}
-		if failed != nil {
-			return failed
 		}
 	}
 	return nil
+}
+
+// changeSome calls do for records in one write, up to a record that an open transaction holds. It returns the records
+// that are left. If the first record is held, the write waits for it and runs again. The write itself has no error if a
+// later record fails, because an error would undo the records before it.
+func (t *target) changeSome(
+	r *request, records []*store.Record, do func(w *store.Writer, old *store.Record) error,
+) ([]*store.Record, error) {
+	at := 0
+	var failed error
+	changeRecords := func(w *store.Writer) error {
+		failed = nil
+		for at = 0; at < len(records); at++ {
+			now, err := t.rereadRecord(w, records[at])
+			if err == nil {
+				err = r.watch.Step()
+			}
+			if err == nil && now != nil {
+				err = do(w, now)
+			}
+			if err == nil {
+				continue
+			}
+			if at == 0 && store.IsHeld(err) || r.txn != nil {
+				return err
+			}
+			if !store.IsHeld(err) {
+				failed = err
+			}
+			return nil
+		}
+		return nil
+	}
+	if err := r.write(changeRecords); err != nil {
+		return nil, err
+	}
+	return records[at:], failed
 }
 
 // planQuery plans the target's query, and refuses a view.
@@ -86,7 +106,7 @@ func (t *target) planQuery(c *store.Collection) (*plan.Plan, error) {
 	return plan.Choose(c, t.query)
 }
 
-// findRecords returns all documents of the target as they are now.
+// findRecords returns all records of the target as they are now.
 func (t *target) findRecords(r *request) ([]*store.Record, error) {
 	p, err := t.planQuery(r.state().Collection(t.ns))
 	if err != nil {
@@ -115,9 +135,11 @@ func (t *target) rereadRecord(w *store.Writer, old *store.Record) (*store.Record
 	return now, nil
 }
 
-// changeFirst calls do with the first document of the target, nil if there is none, in one write.
+// changeFirst calls do with the first document of the target, nil if there is none, in one write. The query runs within
+// the write, and so the document is the latest. If the write has to wait for a transaction, it runs again whole, and
+// may find another document. do must set the variables around it anew.
 func (t *target) changeFirst(r *request, do func(w *store.Writer, old *store.Record) error) error {
-	return r.write(func(w *store.Writer) error {
+	changeFound := func(w *store.Writer) error {
 		p, err := t.planQuery(w.Collection(t.ns))
 		if err != nil {
 			return err
@@ -131,5 +153,6 @@ func (t *target) changeFirst(r *request, do func(w *store.Writer, old *store.Rec
 			return err
 		}
 		return do(w, old)
-	})
+	}
+	return r.write(changeFound)
 }

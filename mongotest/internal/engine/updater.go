@@ -1,5 +1,9 @@
 package engine
 
+// This file runs one update: a statement of an update or bulkWrite command, or a findAndModify. Package update computes
+// the new document. The result is a session.Outcome, which the session remembers: N is the number of matched or
+// inserted documents, Modified of changed ones.
+
 import (
 	"maps"
 
@@ -21,11 +25,12 @@ type updater struct {
 	update *update.Update
 	upsert bool
 
-	before, after bson.D // the document that one update was for
+	// The document of the latest update as it was and as it is, for findAndModify. before is nil after an insert.
+	before, after bson.D
 }
 
-// parse parses the filter and the update, with the variables of the command's
-// let and, for a pipeline, the constants of c.
+// parse parses the filter and the update. a reads the statement, spec is its update. The variables are from the
+// command's let. A pipeline also has the statement's constants, the field c, which hide variables of the same names.
 func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) error {
 	let := &args.Reader{Place: r.name, Doc: readLet(r), Watch: r.watch}
 	by := a.Collation(r.state().Collection(u.ns))
@@ -39,6 +44,7 @@ func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) 
 		return a.Err
 	}
 	var err error
+	// Upsert makes the matcher keep the equalities of the filter, which a new document gets.
 	u.query.Matcher, err = query.Parse(u.query.Filter, query.Options{
 		Now: u.now, Vars: vars, Upsert: u.upsert, Watch: r.watch, Special: r.findSpecial(u.ns), Collation: by,
 	})
@@ -61,8 +67,8 @@ func (u *updater) parse(r *request, a *args.Reader, spec any, constants bson.D) 
 	return err
 }
 
-// run updates what the target finds, or inserts a document when it finds none
-// and upsert is set.
+// run updates the documents of the target, or inserts one if the target has none and upsert is set. An upsert looks for
+// a document again in the write that inserts: another client may have inserted it since.
 func (u *updater) run(r *request) (o session.Outcome, err error) {
 	if u.multi {
 		err = u.changeEach(r, func(w *store.Writer, old *store.Record) error { return u.apply(w, old, &o) })
@@ -70,8 +76,8 @@ func (u *updater) run(r *request) (o session.Outcome, err error) {
 			return o, err
 		}
 	}
-	err = u.changeFirst(r, func(w *store.Writer, old *store.Record) error {
-		o, u.before, u.after = session.Outcome{}, nil, nil
+	updateOrInsert := func(w *store.Writer, old *store.Record) error {
+		o, u.before, u.after = session.Outcome{}, nil, nil // the write may run again
 		switch {
 		case old != nil:
 			return u.apply(w, old, &o)
@@ -79,12 +85,15 @@ func (u *updater) run(r *request) (o session.Outcome, err error) {
 			return u.insert(w, &o)
 		}
 		return nil
-	})
+	}
+	err = u.changeFirst(r, updateOrInsert)
 	return o, err
 }
 
-// apply updates one document.
+// apply updates one document, and adds it to the outcome. A document that stays equal is matched and not modified:
+// nothing is stored, and change streams show nothing.
 func (u *updater) apply(w *store.Writer, old *store.Record, o *session.Outcome) error {
+	// The positional operator $ stands for the array position by which the filter matched.
 	in := update.Input{Position: -1, Now: u.now}
 	if u.update.NeedsPosition() {
 		_, position, err := u.query.Matcher.MatchArrayIndex(old.Doc)
@@ -100,6 +109,7 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *session.Outcome) 
 	if bsonval.Equal(old.Doc, next) {
 		next = old.Doc
 	} else {
+		// Empty timestamps of a replacement are filled in by the server. An operator can store an empty timestamp.
 		if u.update.IsReplacement() {
 			next = setTimestamps(w, next)
 			_, err = w.Replace(u.ns, old, next)
@@ -116,7 +126,8 @@ func (u *updater) apply(w *store.Writer, old *store.Record, o *session.Outcome) 
 	return nil
 }
 
-// insert adds the document that an upsert makes.
+// insert inserts the document that an upsert makes of the filter's equalities and the update. A replacement takes only
+// the _id of the filter.
 func (u *updater) insert(w *store.Writer, o *session.Outcome) error {
 	taken := u.query.Matcher.EqualityFields
 	if u.update.IsReplacement() {

@@ -8,9 +8,13 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/store"
 )
 
-// checkSeriesUpdate refuses the updates that a time series collection doesn't take: it takes those of many documents
-// that ask for what is measured, and change that alone
-// (https://www.mongodb.com/docs/manual/core/timeseries/timeseries-limitations/).
+// checkSeriesUpdate refuses updates that a time series collection doesn't take. readUpdate calls it. The collection
+// takes updates with multi: true, whose filter and operators name only the metaField and fields in it. spec is the
+// update as it was sent. https://www.mongodb.com/docs/manual/core/timeseries/timeseries-limitations/ has the rules. If
+// the metaField is meta:
+//
+//	{q: {"meta.room": 6}, u: {$set: {"meta.room": 7}}, multi: true}    is allowed
+//	{q: {temperature: 20}, u: {$set: {"meta.room": 7}}, multi: true}   is refused
 func checkSeriesUpdate(c *store.Collection, u *updater, spec any) error {
 	if c == nil || c.Series == nil {
 		return nil
@@ -36,6 +40,7 @@ func checkSeriesUpdate(c *store.Collection, u *updater, spec any) error {
 	for _, op := range changes {
 		fields, _ := op.Value.(bson.D)
 		for _, f := range fields {
+			// A $rename names two fields: {$rename: {"meta.a": "meta.b"}}.
 			to, isText := f.Value.(string)
 			if !forms.HasOnlyConditionsOn(bson.D{f}, meta) ||
 				op.Key == "$rename" && isText && !forms.HasOnlyConditionsOn(bson.D{{Key: to}}, meta) {

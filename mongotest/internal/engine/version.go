@@ -1,5 +1,8 @@
 package engine
 
+// This file lets the engine answer as an older version of MongoDB. Only the version numbers, bulkWrite and some rules
+// of sharding differ. All other commands are as in the newest version.
+
 import "strconv"
 
 // newest is the major version of MongoDB as which the engine answers.

@@ -1,5 +1,8 @@
 package engine
 
+// This file has commands on views. A read of a view is run as an aggregate command: find, count and distinct make one
+// of themselves, to which aggregate adds the stages of the view. Package forms resolves views of views.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -18,7 +21,7 @@ func (r *request) isView() bool {
 	return c != nil && c.View != nil
 }
 
-// readView reads the options of create or collMod that make a view, nil if it asks for none.
+// readView reads the options viewOn and pipeline of create or collMod, nil if the command has neither. Errors are a's.
 func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
 	if !a.HasField("viewOn") && !a.HasField("pipeline") {
 		return nil
@@ -46,7 +49,7 @@ func readView(r *request, a *args.Reader, ns store.Namespace) *store.View {
 	return v
 }
 
-// checkViewPipeline refuses stages that a view can't have.
+// checkViewPipeline refuses stages that a view can't have: $changeStream, and stages that write.
 func checkViewPipeline(r *request, v *store.View) error {
 	p, err := pipeline.Parse(v.Pipeline, &environment{request: r, state: r.state(), watch: r.watch})
 	if changestream.IsOpenedBy(v.Pipeline) {
@@ -61,8 +64,8 @@ func checkViewPipeline(r *request, v *store.View) error {
 	return err
 }
 
-// makeAggregate returns the request as an aggregate command on its view, with these stages and those fields of the
-// request that aggregate has too.
+// makeAggregate returns the request as an aggregate command on its view, with these stages, the fields more, and the
+// fields of the request that aggregate has too. The session and the generic fields stay.
 func (r *request) makeAggregate(stages bson.A, more ...bson.E) *request {
 	next := *r
 	next.command = r.engine.commands["aggregate"]
@@ -78,7 +81,11 @@ func (r *request) makeAggregate(stages bson.A, more ...bson.E) *request {
 	return &next
 }
 
-// makeFindAggregate returns a find command on a view as an aggregate command.
+// makeFindAggregate returns a find command on a view as an aggregate command. Options that aggregate doesn't have are
+// errors, with MongoDB's texts:
+//
+//	{find: "v", filter: {n: 1}, sort: {n: 1}, limit: 5}
+//	{aggregate: "v", pipeline: [{$match: {n: 1}}, {$sort: {n: 1}}, {$limit: 5}], cursor: {}}
 func makeFindAggregate(r *request) (*request, error) {
 	a := r.args()
 	for _, name := range []string{
@@ -93,6 +100,7 @@ func makeFindAggregate(r *request) (*request, error) {
 	if a.Boolean("singleBatch", false) && limit != 1 {
 		return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Option singleBatch not supported in aggregation.")
 	}
+	// The order of a find: filter, sort, skip, limit, projection.
 	var stages bson.A
 	add := func(stage string, v any) { stages = append(stages, bson.D{{Key: stage, Value: v}}) }
 	if filter := a.Document("filter"); len(filter) > 0 {
@@ -100,7 +108,8 @@ func makeFindAggregate(r *request) (*request, error) {
 	}
 	if sort := a.Document("sort"); len(sort) > 0 {
 		if bsonval.Index(sort, "$natural") >= 0 {
-			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator, "Sort option $natural not supported in aggregation")
+			return nil, mongoerr.New(mongoerr.InvalidPipelineOperator,
+				"Sort option $natural not supported in aggregation")
 		}
 		add("$sort", sort)
 	}
@@ -141,7 +150,8 @@ func makeDistinctAggregate(r *request) (*request, error) {
 	return r.makeAggregate(bson.A{bson.D{{Key: "$match", Value: append(bson.D{}, a.Document("query")...)}}}), a.Err
 }
 
-// runAggregate returns the documents of an aggregate command, without batches.
+// runAggregate returns the documents of an aggregate command, without batches. It takes the result of a function named
+// make…Aggregate, and an error becomes the only element of the sequence.
 func runAggregate(r *request, err error) pipeline.Docs {
 	var x *aggregation
 	if err == nil {

@@ -15,8 +15,9 @@ func TestViews(t *testing.T) {
 	const agg = `{"aggregate":%q,"cursor":{},"pipeline":[%s]}`
 	runSteps(t, e,
 		step{
-			command: `{"insert":"students","documents":[{"_id":1,"y":2,"c":"a","t":[1,2]},{"_id":2,"y":1,"c":"b","t":[2,3]},{"_id":3,"y":2,"c":"c","t":[4]}]}`,
-			want:    "",
+			command: `{"insert":"students","documents":[{"_id":1,"y":2,"c":"a","t":[1,2]},{"_id":2,"y":1,"c":"b",` +
+				`"t":[2,3]},{"_id":3,"y":2,"c":"c","t":[4]}]}`,
+			want: "",
 		},
 		step{`{"create":"second","viewOn":"students","pipeline":[{"$match":{"y":2}},{"$project":{"y":0}}]}`, ""},
 		step{`{"create":"third","viewOn":"second"}`, ""},
@@ -35,7 +36,8 @@ func TestViews(t *testing.T) {
 		step{`{"find":"second","batchSize":0}`, `"firstBatch":[],"id":`},
 		step{`{"find":"second","sort":{"$natural":1}}`, `"code":168`},
 		step{`{"find":"second","showRecordId":true}`, `"code":168`},
-		step{`{"find":"second","singleBatch":true}`, `"code":168`}, step{`{"find":"second","tailable":true}`, `"code":168`},
+		step{`{"find":"second","singleBatch":true}`, `"code":168`},
+		step{`{"find":"second","tailable":true}`, `"code":168`},
 		step{`{"count":"second"}`, `"n":2`}, step{`{"count":"third","query":{"c":"a"}}`, `"n":1`},
 		step{`{"count":"third","query":{"c":"x"}}`, `"n":0`},
 		step{`{"count":"second","skip":1}`, `"n":1`}, step{`{"count":"second","limit":1}`, `"n":1`},
@@ -49,27 +51,32 @@ func TestViews(t *testing.T) {
 		},
 		step{
 			command: fmt.Sprintf(agg, "students",
-				`{"$lookup":{"from":"third","localField":"_id","foreignField":"_id","as":"v"}},{"$project":{"v._id":1}}`),
+				`{"$lookup":{"from":"third","localField":"_id","foreignField":"_id","as":"v"}},`+
+					`{"$project":{"v._id":1}}`),
 
 			want: `{"_id":1,"v":[{"_id":1}]},{"_id":2,"v":[]},{"_id":3,"v":[{"_id":3}]}`,
 		},
 		step{
 			command: fmt.Sprintf(agg, "students",
-				`{"$match":{"_id":1}},{"$graphLookup":{"from":"second","startWith":3,"connectFromField":"x","connectToField":"_id","as":"v"}},{"$project":{"v":1}}`),
+				`{"$match":{"_id":1}},{"$graphLookup":{"from":"second","startWith":3,"connectFromField":"x",`+
+					`"connectToField":"_id","as":"v"}},{"$project":{"v":1}}`),
 
 			want: `{"_id":1,"v":[{"_id":3,"c":"c","t":[4]}]}`,
 		},
 		step{
-			command: `{"create":"joined","viewOn":"students","pipeline":[{"$lookup":{"from":"second","localField":"_id","foreignField":"_id","as":"v"}},{"$project":{"n":{"$size":"$v"}}}]}`,
-			want:    "",
+			command: `{"create":"joined","viewOn":"students","pipeline":[{"$lookup":{"from":"second",` +
+				`"localField":"_id","foreignField":"_id","as":"v"}},{"$project":{"n":{"$size":"$v"}}}]}`,
+			want: "",
 		},
 		step{fmt.Sprintf(agg, "joined", `{"$sort":{"_id":-1}}`), `[{"_id":3,"n":1},{"_id":2,"n":0},{"_id":1,"n":1}]`},
 		step{`{"explain":{"find":"second","filter":{"_id":1}},"verbosity":"queryPlanner"}`, `"stages":[{"$cursor":`},
 		step{`{"explain":{"count":"second"},"verbosity":"queryPlanner"}`, `"stages":[{"$cursor":`},
 		step{`{"listCollections":1,"filter":{"name":"second"}}`,
-			`{"name":"second","type":"view","options":{"viewOn":"students","pipeline":[{"$match":{"y":2}},{"$project":{"y":0}}]},"info":{"readOnly":true}}`},
+			`{"name":"second","type":"view","options":{"viewOn":"students","pipeline":[{"$match":{"y":2}},` +
+				`{"$project":{"y":0}}]},"info":{"readOnly":true}}`},
 		step{`{"listCollections":1,"filter":{"type":"view"},"nameOnly":true}`, `{"name":"third","type":"view"}`},
-		step{`{"find":"system.views","filter":{"_id":"test.third"}}`, `{"_id":"test.third","viewOn":"second","pipeline":[]}`},
+		step{`{"find":"system.views","filter":{"_id":"test.third"}}`,
+			`{"_id":"test.third","viewOn":"second","pipeline":[]}`},
 		step{`{"dbStats":1}`, `"collections":2,"views":3,`},
 		// A change of a view shows in those over it.
 		step{`{"collMod":"second","viewOn":"students","pipeline":[{"$match":{"y":1}}]}`, ""},
@@ -97,8 +104,9 @@ func TestViewsAreReadOnly(t *testing.T) {
 		step{`{"delete":"view","deletes":[{"q":{},"limit":0}]}`, `"code":166`},
 		step{`{"findAndModify":"view","query":{},"remove":true}`, `"code":166`},
 		step{
-			command: `{"bulkWrite":1,"$db":"admin","nsInfo":[{"ns":"test.view"}],"ops":[{"insert":0,"document":{"_id":7}}]}`,
-			want:    `"code":166`,
+			command: `{"bulkWrite":1,"$db":"admin","nsInfo":[{"ns":"test.view"}],"ops":[{"insert":0,` +
+				`"document":{"_id":7}}]}`,
+			want: `"code":166`,
 		},
 		step{`{"createIndexes":"view","indexes":[{"key":{"a":1},"name":"a"}]}`, `"code":166`},
 		step{`{"listIndexes":"view"}`, `"code":166`}, step{`{"dropIndexes":"view","index":"*"}`, `"code":166`},
@@ -109,7 +117,8 @@ func TestViewsAreReadOnly(t *testing.T) {
 		step{`{"collMod":"view","validator":{}}`, `"code":72`},
 		step{`{"collMod":"things","viewOn":"x","pipeline":[]}`, `"code":72`},
 		step{`{"insert":"system.views","documents":[{"_id":"x"}]}`, `"code":73`},
-		step{`{"create":"view","viewOn":"other"}`, `"code":48`}, step{`{"create":"things","viewOn":"other"}`, `"code":48`},
+		step{`{"create":"view","viewOn":"other"}`, `"code":48`},
+		step{`{"create":"things","viewOn":"other"}`, `"code":48`},
 		step{`{"create":"view","viewOn":"things","pipeline":[{"$match":{"_id":1}}]}`, ""},
 		step{`{"create":"new","pipeline":[]}`, `"code":72`}, step{`{"create":"new","viewOn":""}`, `"code":2`},
 		step{`{"create":"new","viewOn":"a$"}`, `"code":73`},
@@ -122,12 +131,14 @@ func TestViewsAreReadOnly(t *testing.T) {
 		step{`{"create":"a","viewOn":"b"}`, ""}, step{`{"create":"b","viewOn":"c"}`, ""},
 		step{`{"create":"c","viewOn":"a"}`, `View cycle detected: c => a => b => c`},
 		step{
-			command: `{"create":"c","viewOn":"x","pipeline":[{"$facet":{"f":[{"$unionWith":{"coll":"x","pipeline":[{"$lookup":{"from":"a","pipeline":[],"as":"y"}}]}}]}}]}`,
-			want:    `"code":5`,
+			command: `{"create":"c","viewOn":"x","pipeline":[{"$facet":{"f":[{"$unionWith":{"coll":"x",` +
+				`"pipeline":[{"$lookup":{"from":"a","pipeline":[],"as":"y"}}]}}]}}]}`,
+			want: `"code":5`,
 		},
 		step{
-			command: `{"create":"c","viewOn":"x","pipeline":[{"$unionWith":{"coll":"x","pipeline":[{"$lookup":{"from":"a","pipeline":[],"as":"y"}}]}}]}`,
-			want:    `"code":5`,
+			command: `{"create":"c","viewOn":"x","pipeline":[{"$unionWith":{"coll":"x",` +
+				`"pipeline":[{"$lookup":{"from":"a","pipeline":[],"as":"y"}}]}}]}`,
+			want: `"code":5`,
 		},
 		step{`{"collMod":"b","viewOn":"a"}`, `"code":5`},
 	)
@@ -151,7 +162,8 @@ func TestCollationOfViewsAndSeries(t *testing.T) {
 			SetTimeSeriesOptions(options.TimeSeries().SetTimeField("at"))), 238)
 	must(t, db.CreateView(t.Context(), "v", "fruit", bson.A{}))
 	for _, c := range []*mongo.Collection{fruit, db.Collection("v")} {
-		n, err := c.CountDocuments(t.Context(), bson.D{{Key: "s", Value: "APPLE"}}, options.Count().SetCollation(insensitive))
+		n, err := c.CountDocuments(t.Context(), bson.D{{Key: "s", Value: "APPLE"}},
+			options.Count().SetCollation(insensitive))
 		if err != nil || n != 2 {
 			t.Errorf("%s: %d apples, %v", c.Name(), n, err)
 		}

@@ -50,7 +50,7 @@ func (a *Reader) Variables(name string, now time.Time, by *collation.Collator) m
 // evaluateConstant evaluates an expression without a document. A missing result becomes null, because a variable of let
 // always has a value.
 func evaluateConstant(v any, w *interrupt.Watch, now time.Time, by *collation.Collator) (any, error) {
-	e, err := expr.Parse(v, expr.NewScope().Under(by))
+	e, err := expr.Parse(v, expr.NewScope().WithCollation(by))
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,8 @@
 package expr
 
+// This file has the accumulators that keep one value or a plain list. ranking.go and quantile.go have accumulators that
+// sort, deviation.go and merging.go one each. The table is in accumulators.go.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,25 +10,27 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// Accumulator is a parsed accumulator of $group, such as {$sum: "$n"}.
+// Accumulator is a parsed accumulator of $group, such as {$sum: "$n"}. It is immutable.
 type Accumulator struct {
-	arg   Expr
-	start func() accumulation
+	arg   Expr                // "$n": the group takes in its value for each document
+	start func() accumulation // begins a group
 }
 
-// starter begins a group that compares under a collation.
+// starter begins a group that compares values under a collation.
 type starter func(by *collation.Collator) accumulation
 
-// accumulation is what an accumulator has seen of a group.
+// accumulation is the state of an accumulator for one group. add takes in a value, which may be Missing. result returns
+// the accumulated value so far. More values may be added after it, because package window asks for the result of a
+// growing window after each document. See merging for an exception.
 type accumulation interface {
 	add(v any) error
 	result() any
 }
 
-// holder is an accumulation that holds a list.
+// holder is an accumulation that holds a list. $group counts its bytes.
 type holder interface{ heldBytes() int }
 
-// Group is an accumulator at work on one group.
+// Group is an accumulator's work on one group of documents: the documents with one _id of $group, or of a window.
 type Group struct {
 	arg   Expr
 	state accumulation
@@ -33,6 +38,10 @@ type Group struct {
 
 // Start begins a group.
 func (a *Accumulator) Start() Group { return Group{arg: a.arg, state: a.start()} }
+
+// Eval returns the value that the accumulator takes from the context's document. Package window evaluates each document
+// once, and then adds the value to several groups by [Group.AddValue].
+func (a *Accumulator) Eval(c *Context) (any, error) { return a.arg.Eval(c) }
 
 // Add takes the context's document into the group.
 func (g Group) Add(c *Context) error {
@@ -43,32 +52,38 @@ func (g Group) Add(c *Context) error {
 	return g.state.add(v)
 }
 
-// Held returns how many bytes the group holds of a list, 0 for a group that holds one value.
-func (g Group) Held() int {
+// AddValue takes a value into the group that [Accumulator.Eval] has returned.
+func (g Group) AddValue(v any) error { return g.state.add(v) }
+
+// HeldBytes returns how many bytes of a list the group holds, 0 for a group that holds one value. $group joins the
+// bytes of all its groups, and limits the sum.
+func (g Group) HeldBytes() int {
 	if h, ok := g.state.(holder); ok {
 		return h.heldBytes()
 	}
 	return 0
 }
 
-// Result returns the accumulated value. It is never missing.
+// Result returns the accumulated value. It is never Missing.
 func (g Group) Result() any { return g.state.result() }
 
+// summing is $sum, and $count as a sum of ones.
 type summing struct{ sum }
 
 func (s *summing) add(v any) error { s.sum.add(v); return nil }
 func (s *summing) result() any     { return s.total() }
 
+// averaging is $avg.
 type averaging struct{ sum }
 
 func (s *averaging) add(v any) error { s.sum.add(v); return nil }
 func (s *averaging) result() any     { return s.average() }
 
-// extreme keeps the least or the greatest value, null and missing apart.
+// extreme is $min or $max. Nullish values don't count. Of equal values, such as 1 and 1.0, the first stays.
 type extreme struct {
 	by    *collation.Collator
-	sign  int
-	v     any
+	sign  int // -1 for $min, 1 for $max: a value with this order beside v replaces v
+	v     any // null as long as found is false
 	found bool
 }
 
@@ -81,6 +96,7 @@ func (e *extreme) add(v any) error {
 
 func (e *extreme) result() any { return e.v }
 
+// first is $first. The first document counts even if its value is missing: the result is then null.
 type first struct {
 	v     any
 	found bool
@@ -95,16 +111,19 @@ func (f *first) add(v any) error {
 
 func (f *first) result() any { return replaceMissing(f.v) }
 
+// last is $last.
 type last struct{ v any }
 
 func (l *last) add(v any) error { l.v = v; return nil }
 func (l *last) result() any     { return replaceMissing(l.v) }
 
+// pushing is $push: all values but Missing, in the order of the documents.
 type pushing struct {
 	list bson.A
 	held memory
 }
 
+// add takes in a value. Its bytes are counted after it is added: the list may be larger than the limit by one value.
 func (p *pushing) add(v any) error {
 	if bsonval.IsMissing(v) {
 		return nil
@@ -116,13 +135,16 @@ func (p *pushing) add(v any) error {
 func (p *pushing) result() any    { return p.list }
 func (p *pushing) heldBytes() int { return p.held.used }
 
+// collecting is $addToSet: values without duplicates, in the order in which they came first. MongoDB leaves the order
+// open.
 type collecting struct {
 	by   *collation.Collator
 	list bson.A
-	seen map[string]bool
+	seen map[string]bool // by keys of the values: equal values have one key
 	held memory
 }
 
+// add takes in a value, unless the list has an equal one.
 func (s *collecting) add(v any) error {
 	if bsonval.IsMissing(v) {
 		return nil
@@ -138,11 +160,3 @@ func (s *collecting) add(v any) error {
 
 func (s *collecting) result() any    { return s.list }
 func (s *collecting) heldBytes() int { return s.held.used }
-
-type parseAccumulator func(name string, arg any, s Scope) (*Accumulator, error)
-
-// Eval returns what the accumulator takes of the context's document.
-func (a *Accumulator) Eval(c *Context) (any, error) { return a.arg.Eval(c) }
-
-// AddValue takes a value into the group that Eval has returned.
-func (g Group) AddValue(v any) error { return g.state.add(v) }

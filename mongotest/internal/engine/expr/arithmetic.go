@@ -9,7 +9,14 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// arithmetic computes with numbers, and with dates where that means something.
+// arithmetic are the operators on numbers. The result has the wider type of the two numbers: int, long, double,
+// decimal. An int that overflows becomes a long, a long that overflows becomes a double, by the functions of package
+// bsonval. A date can be added to milliseconds, and two dates subtracted.
+//
+//	{$add: [2147483647, 1]}                            →   the long 2147483648
+//	{$add: [ISODate("2024-02-29"), 1000]}              →   the date a second later
+//	{$subtract: [7, 10]}                               →   -3
+//	{$divide: [6, 3]}                                  →   2.0
 var arithmetic = table{
 	"$add":      callToNull(0, -1, add),
 	"$subtract": call(2, 2, subtract),
@@ -18,17 +25,17 @@ var arithmetic = table{
 	"$mod":      call(2, 2, mod),
 }
 
+// add is {$add: [number or date, …]}. One argument may be a date, at any place. The others are then milliseconds.
 func add(args []any) (any, error) {
 	var total any = int32(0)
 	var date bson.DateTime
-	dated := false
+	hasDate := false
 	for _, v := range args {
-		switch x := v.(type) {
-		case bson.DateTime:
-			if dated {
+		if x, ok := v.(bson.DateTime); ok {
+			if hasDate {
 				return nil, mongoerr.New(16612, "only one date allowed in an $add expression")
 			}
-			date, dated = x, true
+			date, hasDate = x, true
 			continue
 		}
 		if bsonval.IsNullish(v) {
@@ -44,13 +51,13 @@ func add(args []any) (any, error) {
 		}
 		total = sum
 	}
-	if dated {
+	if hasDate {
 		return addToDate("$add", date, total)
 	}
 	return total, nil
 }
 
-// addToDate adds milliseconds to a date.
+// addToDate adds milliseconds to a date. A double is rounded, a decimal is cut. name is the operator's, for the error.
 func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	if f, ok := ms.(float64); ok {
 		ms = math.Round(f)
@@ -63,6 +70,8 @@ func addToDate(name string, date bson.DateTime, ms any) (any, error) {
 	return bson.DateTime(total.(int64)), nil
 }
 
+// subtract is {$subtract: [a, b]}. The difference of two dates is a long, in milliseconds. Of a date a number of
+// milliseconds is subtracted.
 func subtract(args []any) (any, error) {
 	a, b := args[0], args[1]
 	if bsonval.IsNullish(a) || bsonval.IsNullish(b) {
@@ -88,6 +97,7 @@ func subtract(args []any) (any, error) {
 	return v, nil
 }
 
+// multiply is {$multiply: [number, …]}.
 func multiply(args []any) (any, error) {
 	var product any = int32(1)
 	for _, v := range args {
@@ -95,7 +105,8 @@ func multiply(args []any) (any, error) {
 			return nil, nil
 		}
 		if !bsonval.IsNumber(v) {
-			return nil, mongoerr.New(mongoerr.TypeMismatch, "$multiply only supports numeric types, not %s", bsonval.TypeName(v))
+			return nil, mongoerr.New(mongoerr.TypeMismatch,
+				"$multiply only supports numeric types, not %s", bsonval.TypeName(v))
 		}
 		next, ok := bsonval.Mul(product, v)
 		if !ok {
@@ -106,8 +117,8 @@ func multiply(args []any) (any, error) {
 	return product, nil
 }
 
-// parseDivide computes a quotient of constants at once, as MongoDB does, so that a division by zero is refused before
-// any document is read.
+// parseDivide parses {$divide: [a, b]}. It computes a quotient of constants at once, as MongoDB does, so that a
+// division by zero is refused before any document is read.
 func parseDivide(name string, arg any, s Scope) (Expr, error) {
 	e, err := call(2, 2, divide)(name, arg, s)
 	if err != nil {
@@ -125,6 +136,7 @@ func parseDivide(name string, arg any, s Scope) (Expr, error) {
 	return constant{v}, err
 }
 
+// divide returns a quotient. It is a double, also of two ints, or a decimal if a or b is a decimal.
 func divide(args []any) (any, error) {
 	a, b := args[0], args[1]
 	switch {
@@ -139,6 +151,7 @@ func divide(args []any) (any, error) {
 	return bsonval.Div(a, b), nil
 }
 
+// mod is {$mod: [a, b]}: the remainder, with the sign of a. {$mod: [-7, 4]} is -3.
 func mod(args []any) (any, error) {
 	a, b := args[0], args[1]
 	switch {
@@ -153,8 +166,9 @@ func mod(args []any) (any, error) {
 	return bsonval.Mod(a, b), nil
 }
 
+// operations are the operators of [Arithmetic].
 var operations = map[string]values{"$add": add, "$subtract": subtract, "$multiply": multiply, "$divide": divide}
 
 // Arithmetic computes a + b, a - b, a * b or a / b as the operator of that name does: "$add", "$subtract", "$multiply"
-// or "$divide".
+// or "$divide". Stages that compute with values call it, such as $densify and $fill.
 func Arithmetic(name string, a, b any) (any, error) { return operations[name]([]any{a, b}) }

@@ -7,13 +7,19 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// arrayMaking makes new arrays.
+// arrayMaking are operators that make arrays of numbers or of other arrays.
 var arrayMaking = table{
 	"$range": callIn(2, 3, makeRange),
 	"$zip":   parseZip,
 }
 
+// makeRange is {$range: [start, end, step]}, without the end and with the step 1 if none is given. A step may be
+// negative. It counts its steps, because its length comes from numbers and not from an argument's length:
+//
+//	{$range: [0, 5, 2]}    →   [0, 2, 4]
+//	{$range: [3, 0, -1]}   →   [3, 2, 1]
 func makeRange(c *Context, args []any) (any, error) {
+	// The arguments have codes of their own: 34443 and 34444, 34445 and 34446, 34447 and 34448.
 	numbers := [3]int64{0, 0, 1}
 	for i, v := range args {
 		if !bsonval.IsNumber(v) {
@@ -32,6 +38,7 @@ func makeRange(c *Context, args []any) (any, error) {
 		return nil, mongoerr.New(34449, "$range requires a non-zero step value")
 	}
 	n := max((to-from)/step, 0)
+	// More ints, of 4 bytes each, wouldn't fit into a document of 16 MB.
 	if n > 1<<24/4 {
 		return nil, mongoerr.New(mongoerr.ExceededMemoryLimit, "$range would make %d elements", n)
 	}
@@ -47,6 +54,11 @@ func makeRange(c *Context, args []any) (any, error) {
 	return out, nil
 }
 
+// parseZip parses {$zip: {inputs: [array, …], useLongestLength: bool, defaults: [value, …]}}. The parts inputs and
+// defaults must be arrays as they are written, because their lengths are compared here.
+//
+//	{$zip: {inputs: [[1, 2], ["x"]]}}                           →   [[1, "x"]]
+//	{$zip: {inputs: [[1, 2], ["x"]], useLongestLength: true}}   →   [[1, "x"], [2, null]]
 func parseZip(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -88,6 +100,8 @@ func parseZip(name string, arg any, s Scope) (Expr, error) {
 	return function(func(c *Context) (any, error) { return zip(c, inputs, defaults, longest) }), nil
 }
 
+// zip evaluates $zip. The i-th row of the result has the i-th element of each input. If the result is as long as the
+// longest input, defaults (or nulls) stand for elements that shorter inputs don't have.
 func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 	args, err := evalAll(c, inputs)
 	if err != nil {
@@ -97,6 +111,7 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// length is that of the shortest input, or of the longest one.
 	length := -1
 	for _, v := range args {
 		if bsonval.IsNullish(v) {
@@ -121,7 +136,7 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 				row[j] = a[i]
 			} else if j < len(fill) {
 				row[j] = replaceMissing(fill[j])
-			}
+			} // else null
 		}
 		out[i] = row
 	}

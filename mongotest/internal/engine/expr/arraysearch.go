@@ -12,25 +12,35 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// arraySearch looks for elements in arrays, and orders them.
+// arraySearch are operators that compare elements: they find an element in an array, or sort the array. The comparisons
+// are under the scope's collation.
+//
+//	{$in: [2.0, [3, 1, 2]]}                        →   true
+//	{$indexOfArray: [[3, 1, 2], 2]}                →   2
+//	{$sortArray: {input: [3, 1, 2], sortBy: -1}}   →   [3, 2, 1]
 var arraySearch = table{
 	"$in":           callUnder(2, 2, inArray),
 	"$indexOfArray": parseIndexOfArray,
 	"$sortArray":    parseSortArray,
 }
 
+// inArray is {$in: [value, array]}. Unlike the filter's $in, it doesn't match regular expressions.
 func inArray(by *collation.Collator, args []any) (any, error) {
 	a, ok := args[1].(bson.A)
 	if !ok {
-		return nil, mongoerr.New(40081, "$in requires an array as a second argument, found: %s", bsonval.TypeName(args[1]))
+		return nil, mongoerr.New(40081,
+			"$in requires an array as a second argument, found: %s", bsonval.TypeName(args[1]))
 	}
 	return slices.ContainsFunc(a, func(x any) bool { return by.Compare(x, args[0]) == 0 }), nil
 }
 
+// parseIndexOfArray parses {$indexOfArray: [array, value, start, end]}, of which start and end may be left out.
 func parseIndexOfArray(name string, arg any, s Scope) (Expr, error) {
-	return callIfGiven(2, 4, s.under(indexOfArray))(name, arg, s)
+	return callIfGiven(2, 4, s.bindCollation(indexOfArray))(name, arg, s)
 }
 
+// indexOfArray returns the position of the first element that equals the value, -1 if there is none. Positions count
+// from 0, and end is excluded.
 func indexOfArray(by *collation.Collator, args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
@@ -52,7 +62,9 @@ func indexOfArray(by *collation.Collator, args []any) (any, error) {
 	return int32(-1), nil
 }
 
-// readSearchRange returns the part to search that the third and fourth arguments give.
+// readSearchRange reads the third and fourth argument of $indexOfArray, $indexOfBytes or $indexOfCP: the position at
+// which the search begins, and the one before which it ends. size is the length of the searched value. The result may
+// have from > to, for which nothing is found.
 func readSearchRange(name string, args []any, size int64) (from, to int64, err error) {
 	limits := [2]int64{0, size}
 	for i, v := range args[2:] {
@@ -69,10 +81,13 @@ func readSearchRange(name string, args []any, size int64) (from, to int64, err e
 	return limits[0], min(limits[1], size), nil
 }
 
-func parseSortArray(name string, arg any, s Scope) (Expr, error) {
+// parseSortArray parses {$sortArray: {input: array, sortBy: order}}. sortBy isn't an expression: it is 1, -1 or the
+// order of a $sort.
+func parseSortArray(_ string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(2942500, "$sortArray requires an object as an argument, found: %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(2942500,
+			"$sortArray requires an object as an argument, found: %s", bsonval.TypeName(arg))
 	}
 	var input Expr
 	var by any = bsonval.Missing
@@ -91,6 +106,7 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 		}
 	}
 	switch {
+	// Missing parts are found after unknown parts.
 	case input == nil:
 		return nil, mongoerr.New(2942502, "$sortArray requires 'input' to be specified")
 	case bsonval.IsMissing(by):
@@ -100,21 +116,26 @@ func parseSortArray(name string, arg any, s Scope) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return function(func(c *Context) (any, error) {
-		v, err := input.Eval(c)
-		if err != nil || bsonval.IsNullish(v) {
-			return nil, err
-		}
-		a, ok := v.(bson.A)
-		if !ok {
-			return nil, mongoerr.New(2942504,
-				"The input argument to $sortArray must be an array, but was of type: %s", bsonval.TypeName(v))
-		}
-		out := slices.Clone(a)
-		return out, interrupt.SortStable(c.Watch, out, compare)
-	}), nil
+	return function(func(c *Context) (any, error) { return sortElements(c, input, compare) }), nil
 }
 
+// sortElements evaluates $sortArray. It sorts a copy: the array may be a stored document's.
+func sortElements(c *Context, input Expr, compare func(a, b any) int) (any, error) {
+	v, err := input.Eval(c)
+	if err != nil || bsonval.IsNullish(v) {
+		return nil, err
+	}
+	a, ok := v.(bson.A)
+	if !ok {
+		return nil, mongoerr.New(2942504,
+			"The input argument to $sortArray must be an array, but was of type: %s", bsonval.TypeName(v))
+	}
+	out := slices.Clone(a)
+	return out, interrupt.SortStable(c.Watch, out, compare)
+}
+
+// readElementOrder reads the sortBy of $sortArray, and returns how to compare two elements. The order of a $sort, such
+// as {x: 1}, compares embedded documents by their fields.
 func readElementOrder(by any, under *collation.Collator) (func(a, b any) int, error) {
 	if d, ok := by.(bson.D); ok && len(d) > 0 {
 		s, err := order.Parse(d)

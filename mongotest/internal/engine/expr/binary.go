@@ -10,7 +10,11 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// binaries are of binary data and of timestamps.
+// binaries are operators on binary data, and on timestamps, the type of the oplog's times: {t: seconds, i: number}.
+//
+//	{$binarySize: "Héllo"}                     →   6
+//	{$tsSecond: Timestamp({t: 5, i: 7})}       →   5
+//	{$tsIncrement: Timestamp({t: 5, i: 7})}    →   7
 var binaries = table{
 	"$binarySize":  call(1, 1, binarySize),
 	"$subtype":     call(1, 1, subtype),
@@ -19,6 +23,7 @@ var binaries = table{
 	"$tsIncrement": call(1, 1, takeTimestamp("$tsIncrement", 5687302, func(t bson.Timestamp) uint32 { return t.I })),
 }
 
+// binarySize is {$binarySize: string or binary data}: the number of bytes.
 func binarySize(args []any) (any, error) {
 	switch x := args[0].(type) {
 	case string:
@@ -33,7 +38,8 @@ func binarySize(args []any) (any, error) {
 		bsonval.TypeName(args[0]))
 }
 
-// takeTimestamp returns an operator on a timestamp.
+// takeTimestamp returns the function of an operator that returns a part of a timestamp. code is for a value of another
+// type. The text of the error begins with a space, as MongoDB's does.
 func takeTimestamp(name string, code int32, part func(t bson.Timestamp) uint32) values {
 	return func(args []any) (any, error) {
 		if bsonval.IsNullish(args[0]) {
@@ -41,12 +47,14 @@ func takeTimestamp(name string, code int32, part func(t bson.Timestamp) uint32) 
 		}
 		t, ok := args[0].(bson.Timestamp)
 		if !ok {
-			return nil, mongoerr.New(code, " Argument to %s must be a timestamp, but is %s", name, bsonval.TypeName(args[0]))
+			return nil, mongoerr.New(code,
+				" Argument to %s must be a timestamp, but is %s", name, bsonval.TypeName(args[0]))
 		}
 		return int64(part(t)), nil
 	}
 }
 
+// subtype is {$subtype: binary data}: the number of its subtype, such as 4 for a UUID.
 func subtype(args []any) (any, error) {
 	switch x := args[0].(type) {
 	case bson.Binary:
@@ -59,7 +67,8 @@ func subtype(args []any) (any, error) {
 	}
 }
 
-// toUUID makes binary data of the subtype 4, as $convert does with the format uuid.
+// toUUID is {$toUUID: string}: binary data of the subtype 4. The manual calls it a short form of $convert, and so the
+// errors are the same as of $convert.
 func toUUID(args []any) (any, error) {
 	switch x := args[0].(type) {
 	case string:
@@ -81,7 +90,7 @@ func toUUID(args []any) (any, error) {
 	return nil, newUnsupportedError(args[0], bson.TypeBinary)
 }
 
-// parseUUID reads the 32 digits of a UUID, in groups of 8, 4, 4, 4 and 12.
+// parseUUID reads the 32 hexadecimal digits of a UUID, in groups of 8, 4, 4, 4 and 12.
 func parseUUID(s string) (bson.Binary, bool) {
 	groups := strings.Split(s, "-")
 	if len(groups) != 5 {

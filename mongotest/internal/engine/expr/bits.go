@@ -5,7 +5,12 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// bitwise are of the bits of ints and longs.
+// bitwise are operators on the bits of ints and longs. Doubles are refused even if they are whole.
+//
+//	{$bitAnd: [7, 12]}   →   4
+//	{$bitOr: [7, 12]}    →   15
+//	{$bitXor: [7, 12]}   →   11
+//	{$bitNot: 7}         →   -8
 var bitwise = table{
 	"$bitAnd": callToNull(0, -1, combineBits("$bitAnd", -1, func(a, b int64) int64 { return a & b })),
 	"$bitOr":  callToNull(0, -1, combineBits("$bitOr", 0, func(a, b int64) int64 { return a | b })),
@@ -13,7 +18,8 @@ var bitwise = table{
 	"$bitNot": call(1, 1, takeNumber("$bitNot", bitNot)),
 }
 
-// combineBits combines all arguments, the result of none being start; it is a long if one of them is.
+// combineBits returns the function of an operator that combines all its arguments by f. start is the value without an
+// argument, and changes nothing: f(start, x) is x. The result is a long if an argument is a long.
 func combineBits(name string, start int64, f func(a, b int64) int64) values {
 	return func(args []any) (any, error) {
 		total, long := start, false
@@ -37,6 +43,7 @@ func combineBits(name string, start int64, f func(a, b int64) int64) values {
 	}
 }
 
+// bitNot is {$bitNot: number}.
 func bitNot(v any) (any, error) {
 	switch x := v.(type) {
 	case int32:

@@ -42,8 +42,9 @@ func TestDates(t *testing.T) {
 		},
 		{
 			reason: "$dateAdd day by the zone's clock",
-			expr:   "{$dateAdd: {startDate: {$toDate: '2024-03-30T12:00:00Z'}, unit: 'day', amount: 1, timezone: 'Europe/Berlin'}}",
-			want:   "{$date: '2024-03-31T11:00:00Z'}", code: 0,
+			expr: "{$dateAdd: {startDate: {$toDate: '2024-03-30T12:00:00Z'}, unit: 'day', amount: 1, " +
+				"timezone: 'Europe/Berlin'}}",
+			want: "{$date: '2024-03-31T11:00:00Z'}", code: 0,
 		},
 		{
 			reason: "$dateSubtract",
@@ -54,8 +55,9 @@ func TestDates(t *testing.T) {
 		{"$dateAdd unknown unit", "{$dateAdd: {startDate: '$d', unit: 'eon', amount: 1}}", "", mongoerr.FailedToParse},
 		{
 			reason: "$dateDiff counts boundaries",
-			expr:   "{$dateDiff: {startDate: {$toDate: '2023-12-31T23:59:00Z'}, endDate: {$toDate: '2024-01-01T00:00:00Z'}, unit: 'year'}}",
-			want:   "{$numberLong: '1'}", code: 0,
+			expr: "{$dateDiff: {startDate: {$toDate: '2023-12-31T23:59:00Z'}, " +
+				"endDate: {$toDate: '2024-01-01T00:00:00Z'}, unit: 'year'}}",
+			want: "{$numberLong: '1'}", code: 0,
 		},
 		{
 			reason: "$dateDiff days",
@@ -69,8 +71,9 @@ func TestDates(t *testing.T) {
 		},
 		{
 			reason: "$dateDiff weeks from Monday",
-			expr:   "{$dateDiff: {startDate: {$toDate: '2024-02-24'}, endDate: {$toDate: '2024-02-25'}, unit: 'week', startOfWeek: 'monday'}}",
-			want:   "{$numberLong: '0'}", code: 0,
+			expr: "{$dateDiff: {startDate: {$toDate: '2024-02-24'}, endDate: {$toDate: '2024-02-25'}, unit: 'week', " +
+				"startOfWeek: 'monday'}}",
+			want: "{$numberLong: '0'}", code: 0,
 		},
 		{
 			reason: "$dateDiff back",

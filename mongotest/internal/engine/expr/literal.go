@@ -8,12 +8,14 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
+// literals are operators whose argument isn't an expression. {$literal: "$n"} is the string "$n".
 var literals = table{
 	"$rand":    parseRand,
 	"$literal": func(_ string, arg any, _ Scope) (Expr, error) { return constant{arg}, nil },
 }
 
-// parseRand parses $rand, which makes another number of each document.
+// parseRand parses {$rand: {}}, a double from 0 to below 1. It is another number at each evaluation, so it isn't a
+// constant.
 func parseRand(_ string, arg any, _ Scope) (Expr, error) {
 	d, isDocument := arg.(bson.D)
 	a, isArray := arg.(bson.A)

@@ -7,7 +7,14 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// logic evaluates only what it needs.
+// logic are operators on truth. A value counts as false if it is false, nullish or a number equal to 0: the empty
+// string and the empty array count as true. These operators evaluate no argument after the one that decides.
+//
+//	{$and: [1, "$b"]}                                          →   true if b counts as true
+//	{$not: [0]}                                                →   true
+//	{$cond: [{$gt: ["$n", 1]}, "many", "one"]}                 →   "many" for {n: 7}
+//	{$ifNull: ["$nope", 5]}                                    →   5
+//	{$switch: {branches: [{case: true, then: 1}], default: 2}} →   1
 var logic = table{
 	"$and":    parseUntil(false),
 	"$or":     parseUntil(true),
@@ -17,14 +24,15 @@ var logic = table{
 	"$switch": parseSwitch,
 }
 
-// parseUntil stops at the first argument that is as true as stop.
+// parseUntil returns the parser of $and (stop is false) or $or (stop is true). The first argument that counts as stop
+// decides. Without such an argument, and without any argument, the value is the opposite.
 func parseUntil(stop bool) parser {
 	return func(name string, arg any, s Scope) (Expr, error) {
 		items, err := parseArguments(name, arg, s, 0, -1)
 		if err != nil {
 			return nil, err
 		}
-		return function(func(c *Context) (any, error) {
+		evalUntil := func(c *Context) (any, error) {
 			for _, e := range items {
 				v, err := e.Eval(c)
 				if err != nil {
@@ -35,12 +43,14 @@ func parseUntil(stop bool) parser {
 				}
 			}
 			return !stop, nil
-		}), nil
+		}
+		return function(evalUntil), nil
 	}
 }
 
+// parseCond parses {$cond: [if, then, else]} or {$cond: {if: …, then: …, else: …}}.
 func parseCond(name string, arg any, s Scope) (Expr, error) {
-	var parts [3]Expr
+	var parts [3]Expr // if, then, else
 	if d, ok := arg.(bson.D); ok {
 		for _, f := range d {
 			i := map[string]int{"if": 1, "then": 2, "else": 3}[f.Key]
@@ -53,6 +63,7 @@ func parseCond(name string, arg any, s Scope) (Expr, error) {
 			}
 			parts[i-1] = e
 		}
+		// The codes are 17080 for a missing if, 17081 for then, 17082 for else.
 		for i, part := range []string{"if", "then", "else"} {
 			if parts[i] == nil {
 				return nil, mongoerr.New(int32(17080+i), "Missing '%s' parameter to $cond", part)
@@ -65,18 +76,22 @@ func parseCond(name string, arg any, s Scope) (Expr, error) {
 		}
 		copy(parts[:], items)
 	}
-	return function(func(c *Context) (any, error) {
-		v, err := parts[0].Eval(c)
-		if err != nil {
-			return nil, err
-		}
-		if bsonval.Truthy(v) {
-			return parts[1].Eval(c)
-		}
-		return parts[2].Eval(c)
-	}), nil
+	return function(func(c *Context) (any, error) { return choose(c, parts) }), nil
 }
 
+// choose evaluates $cond: the condition, and one of the two others.
+func choose(c *Context, parts [3]Expr) (any, error) {
+	v, err := parts[0].Eval(c)
+	if err != nil {
+		return nil, err
+	}
+	if bsonval.Truthy(v) {
+		return parts[1].Eval(c)
+	}
+	return parts[2].Eval(c)
+}
+
+// parseIfNull parses {$ifNull: [value, …, replacement]}.
 func parseIfNull(name string, arg any, s Scope) (Expr, error) {
 	a, ok := arg.(bson.A)
 	if !ok || len(a) < 2 {
@@ -86,27 +101,32 @@ func parseIfNull(name string, arg any, s Scope) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return function(func(c *Context) (any, error) {
-		var v any
-		for _, e := range items {
-			var err error
-			if v, err = e.Eval(c); err != nil || !bsonval.IsNullish(v) {
-				return v, err
-			}
-		}
-		return v, nil
-	}), nil
+	return function(func(c *Context) (any, error) { return findGiven(c, items) }), nil
 }
 
+// findGiven evaluates $ifNull: the first value that isn't nullish, or else the last value, which may be Missing.
+func findGiven(c *Context, items []Expr) (any, error) {
+	var v any
+	for _, e := range items {
+		var err error
+		if v, err = e.Eval(c); err != nil || !bsonval.IsNullish(v) {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// branch is a case of $switch.
 type branch struct{ test, then Expr }
 
+// parseSwitch parses {$switch: {branches: [{case: …, then: …}], default: …}}.
 func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, mongoerr.New(40060, "$switch requires an object as an argument, found: %s", bsonval.TypeName(arg))
 	}
 	var branches []branch
-	var otherwise Expr
+	var otherwise Expr // nil without a default
 	for _, f := range d {
 		var err error
 		switch f.Key {
@@ -124,24 +144,28 @@ func parseSwitch(_ string, arg any, s Scope) (Expr, error) {
 	if len(branches) == 0 {
 		return nil, mongoerr.New(40068, "$switch requires at least one branch.")
 	}
-	return function(func(c *Context) (any, error) {
-		for _, b := range branches {
-			v, err := b.test.Eval(c)
-			if err != nil {
-				return nil, err
-			}
-			if bsonval.Truthy(v) {
-				return b.then.Eval(c)
-			}
-		}
-		if otherwise == nil {
-			return nil, mongoerr.New(40066,
-				"$switch could not find a matching branch for an input, and no default was specified.")
-		}
-		return otherwise.Eval(c)
-	}), nil
+	return function(func(c *Context) (any, error) { return chooseBranch(c, branches, otherwise) }), nil
 }
 
+// chooseBranch evaluates $switch: the first branch whose case is true, or else the default, which may be nil.
+func chooseBranch(c *Context, branches []branch, otherwise Expr) (any, error) {
+	for _, b := range branches {
+		v, err := b.test.Eval(c)
+		if err != nil {
+			return nil, err
+		}
+		if bsonval.Truthy(v) {
+			return b.then.Eval(c)
+		}
+	}
+	if otherwise == nil {
+		return nil, mongoerr.New(40066,
+			"$switch could not find a matching branch for an input, and no default was specified.")
+	}
+	return otherwise.Eval(c)
+}
+
+// parseBranches parses the part branches of $switch.
 func parseBranches(v any, s Scope) ([]branch, error) {
 	a, ok := v.(bson.A)
 	if !ok {
@@ -151,7 +175,8 @@ func parseBranches(v any, s Scope) ([]branch, error) {
 	for i, item := range a {
 		d, ok := item.(bson.D)
 		if !ok {
-			return nil, mongoerr.New(40062, "$switch expected each branch to be an object, found: %s", bsonval.TypeName(item))
+			return nil, mongoerr.New(40062,
+				"$switch expected each branch to be an object, found: %s", bsonval.TypeName(item))
 		}
 		for _, f := range d {
 			e, err := Parse(f.Value, s)

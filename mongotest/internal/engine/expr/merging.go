@@ -1,5 +1,7 @@
 package expr
 
+// This file joins documents for the operator and the accumulator $mergeObjects, and sets fields for $arrayToObject.
+
 import (
 	"slices"
 
@@ -9,12 +11,19 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// merging sets the fields of one document after the other.
+// merging joins documents: a later document's fields replace fields of the same names, in their places, and new fields
+// go to the end. It starts with an empty d.
+//
+//	{x: 1, y: 2}, {z: 3, x: 9}   →   {x: 9, y: 2, z: 3}
+//
+// A merge of a single document returns that document, which may be stored, without copying it. So d must be cloned
+// before it is changed. Of many fields a map finds the places, so that the time isn't the square of their number.
 type merging struct {
 	d  bson.D
-	at map[string]int // where a field is; nil as long as d belongs to somebody else or is small
+	at map[string]int // the positions of d's fields; nil if d has few fields. If it isn't nil, d is a copy
 }
 
+// add joins a value that must be a document. Nullish values are left out.
 func (m *merging) add(v any) error {
 	if bsonval.IsNullish(v) {
 		return nil
@@ -28,9 +37,10 @@ func (m *merging) add(v any) error {
 	return nil
 }
 
-// manyFields is from how many fields on a field is found by a map.
+// manyFields is the number of fields above which a map finds them.
 const manyFields = 16
 
+// set joins a document.
 func (m *merging) set(d bson.D) {
 	switch {
 	case len(m.d) == 0:
@@ -41,6 +51,7 @@ func (m *merging) set(d bson.D) {
 	}
 	if m.at == nil && len(m.d)+len(d) > manyFields {
 		m.at = make(map[string]int, len(m.d)+len(d))
+		// From the end, because of two fields of one name the first counts, as for bsonval.Index.
 		for i := len(m.d) - 1; i >= 0; i-- {
 			m.at[m.d[i].Key] = i
 		}
@@ -63,4 +74,6 @@ func (m *merging) set(d bson.D) {
 	}
 }
 
+// result returns the joined document. With a map for the places a later add would change it, so a group's result is
+// asked for once. Package window has no $mergeObjects.
 func (m *merging) result() any { return m.d }

@@ -6,17 +6,18 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// metadata is what documents have beside their fields.
+// metadata are operators for the knowledge of a query about a document, beside its fields.
 var metadata = table{"$meta": parseMeta}
 
-// absentMetadata names what else MongoDB's $meta takes.
+// absentMetadata are the other arguments that MongoDB's $meta takes. They are refused by their names.
 var absentMetadata = []string{
 	"geoNearDistance", "geoNearPoint", "indexKey", "randVal", "recordId", "score", "scoreDetails", "searchHighlights",
 	"searchRootDocumentId", "searchScore", "searchScoreDetails", "searchSequenceToken", "sortKey", "stream",
 	"timeseriesBucketMaxTime", "timeseriesBucketMinTime", "vectorSearchDistance", "vectorSearchScore",
 }
 
-// parseMeta parses {$meta: "textScore"}, see [Scope.Scored].
+// parseMeta parses {$meta: "textScore"}: how well the document matches a $text search, a double. It needs a scope by
+// [Scope.WithScore]. The argument isn't an expression.
 func parseMeta(_ string, arg any, s Scope) (Expr, error) {
 	name, ok := arg.(string)
 	switch {

@@ -1,5 +1,7 @@
 package expr
 
+// This file reads numbers for operators, and for other packages whose operators have the same errors.
+
 import (
 	"math"
 
@@ -8,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// toFloat returns a number as a double.
+// toFloat returns a number as the nearest double, 0 for a value that isn't a number.
 func toFloat(v any) float64 {
 	f, _ := bsonval.Float(v)
 	return f
@@ -25,14 +27,15 @@ func isInfinite(v any) bool {
 	return false
 }
 
-// toInt32 returns a number as an int, false if it isn't one.
+// toInt32 returns a number that is whole and fits into 32 bits, else false. It returns an int64 because callers go on
+// computing with it.
 func toInt32(v any) (int64, bool) {
 	n, ok := bsonval.Int64(v)
 	return n, ok && n >= math.MinInt32 && n <= math.MaxInt32
 }
 
-// Whole reads a whole number, or says what is wrong with the field of that name. Package query
-// calls it for operators without a field, such as $alwaysTrue.
+// Whole reads a whole number, or returns the text of the error that names the field. Package query calls it for
+// operators without a field, such as $alwaysTrue.
 func Whole(name string, v any) (n int64, problem string) {
 	n, ok := bsonval.Int64(v)
 	switch {
@@ -44,7 +47,7 @@ func Whole(name string, v any) (n int64, problem string) {
 	return n, ""
 }
 
-// NonNegative reads a whole number that isn't negative, or says what is wrong with the field of that name. Package
+// NonNegative reads a whole number that isn't negative, or returns the text of the error that names the field. Package
 // pipeline calls it for $limit and $skip, and package query for $size.
 func NonNegative(name string, v any) (n int64, problem string) {
 	n, ok := bsonval.Int64(v)

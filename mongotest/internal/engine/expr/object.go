@@ -9,7 +9,12 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// objects take documents apart and make them.
+// objects are operators that take documents apart and make them. {$getField: "a.b"} is the field whose name has a dot,
+// which a field path can't reach.
+//
+//	{$mergeObjects: [{x: 1, y: 2}, {x: 9}]}                →   {x: 9, y: 2}
+//	{$setField: {field: "a.b", input: {}, value: 1}}       →   {"a.b": 1}
+//	{$unsetField: {field: "x", input: {x: 1, y: 2}}}       →   {y: 2}
 var objects = table{
 	"$arrayToObject": call(1, 1, arrayToObject),
 	"$objectToArray": call(1, 1, objectToArray),
@@ -20,6 +25,11 @@ var objects = table{
 	"$bsonSize":      call(1, 1, bsonSize),
 }
 
+// arrayToObject is {$arrayToObject: array}. The first element decides the form of all elements. Of two fields with one
+// name the last value counts, at the place of the first:
+//
+//	[{k: "x", v: 1}, {k: "y", v: 2}]   →   {x: 1, y: 2}
+//	[["x", 1], ["y", 2], ["x", 3]]     →   {x: 3, y: 2}
 func arrayToObject(args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
@@ -42,14 +52,14 @@ func arrayToObject(args []any) (any, error) {
 	return out.d, nil
 }
 
-// readPair reads the key and the value of an element of $arrayToObject.
+// readPair reads the key and the value of an element of $arrayToObject. first is the first element of the array.
 func readPair(item, first any) (string, any, error) {
 	_, inPairs := first.(bson.A)
 	switch x := item.(type) {
 	case bson.A:
 		if !inPairs {
-			return "", nil, mongoerr.New(40391,
-				"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Object was detected, now found: array")
+			return "", nil, mongoerr.New(40391, "$arrayToObject requires a consistent input format. "+
+				"Elements must all be arrays or all be objects. Object was detected, now found: array")
 		}
 		if len(x) != 2 {
 			return "", nil, mongoerr.New(40397,
@@ -57,15 +67,14 @@ func readPair(item, first any) (string, any, error) {
 		}
 		k, ok := x[0].(string)
 		if !ok {
-			return "", nil, mongoerr.New(40395,
-				"$arrayToObject requires an array of key-value pairs, where the key must be of type string. Found key type: %s",
-				bsonval.TypeName(x[0]))
+			return "", nil, mongoerr.New(40395, "$arrayToObject requires an array of key-value pairs, "+
+				"where the key must be of type string. Found key type: %s", bsonval.TypeName(x[0]))
 		}
 		return k, x[1], nil
 	case bson.D:
 		if inPairs {
-			return "", nil, mongoerr.New(40396,
-				"$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects. Array was detected, now found: object")
+			return "", nil, mongoerr.New(40396, "$arrayToObject requires a consistent input format. "+
+				"Elements must all be arrays or all be objects. Array was detected, now found: object")
 		}
 		k, hasKey := bsonval.Get(x, "k")
 		v, hasValue := bsonval.Get(x, "v")
@@ -75,21 +84,23 @@ func readPair(item, first any) (string, any, error) {
 		}
 		name, ok := k.(string)
 		if !ok {
-			return "", nil, mongoerr.New(40394,
-				"$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string. Found type: %s", bsonval.TypeName(k))
+			return "", nil, mongoerr.New(40394, "$arrayToObject requires an object with keys 'k' and 'v', "+
+				"where the value of 'k' must be of type string. Found type: %s", bsonval.TypeName(k))
 		}
 		return name, v, nil
 	}
 	return "", nil, mongoerr.New(40398, "Unrecognised input type format for $arrayToObject: %s", bsonval.TypeName(item))
 }
 
+// objectToArray is {$objectToArray: document}: {x: 1} becomes [{k: "x", v: 1}]. Embedded documents stay as they are.
 func objectToArray(args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
 	}
 	d, ok := args[0].(bson.D)
 	if !ok {
-		return nil, mongoerr.New(40390, "$objectToArray requires a document input, found: %s", bsonval.TypeName(args[0]))
+		return nil, mongoerr.New(40390,
+			"$objectToArray requires a document input, found: %s", bsonval.TypeName(args[0]))
 	}
 	out := make(bson.A, len(d))
 	for i, e := range d {
@@ -98,6 +109,7 @@ func objectToArray(args []any) (any, error) {
 	return out, nil
 }
 
+// mergeAll is {$mergeObjects: [document, …]}, or {$mergeObjects: array} for the documents of one array.
 func mergeAll(args []any) (any, error) {
 	if len(args) == 1 {
 		if a, ok := args[0].(bson.A); ok {
@@ -113,6 +125,7 @@ func mergeAll(args []any) (any, error) {
 	return m.d, nil
 }
 
+// bsonSize is {$bsonSize: document}: the number of bytes of the encoded document.
 func bsonSize(args []any) (any, error) {
 	if bsonval.IsNullish(args[0]) {
 		return nil, nil
@@ -124,6 +137,8 @@ func bsonSize(args []any) (any, error) {
 	return int32(bsonval.Size(d)), nil
 }
 
+// parseGetField parses {$getField: {field: name, input: document}}. The input is the whole document if it isn't given.
+// An argument that isn't an object of parts is the name: {$getField: "a.b"}.
 func parseGetField(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok || (len(d) > 0 && strings.HasPrefix(d[0].Key, "$")) {
@@ -144,26 +159,26 @@ func parseGetField(name string, arg any, s Scope) (Expr, error) {
 			return nil, err
 		}
 	}
-	return function(func(c *Context) (any, error) {
-		v, err := input.Eval(c)
-		if err != nil || bsonval.IsNullish(v) {
-			return omitNil(v), err
-		}
-		d, _ := v.(bson.D)
-		got, _ := bsonval.Get(d, field)
-		return got, nil
-	}), nil
+	return function(func(c *Context) (any, error) { return getField(c, input, field) }), nil
 }
 
-// omitNil returns nil, and Missing for any other value.
-func omitNil(v any) any {
-	if v == nil {
-		return nil
+// getField evaluates $getField. The field of null is null. The field of any other value that isn't a document is
+// Missing.
+func getField(c *Context, input Expr, field string) (any, error) {
+	v, err := input.Eval(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case v == nil:
+		return nil, nil
 	}
-	return bsonval.Missing
+	d, _ := v.(bson.D)
+	got, _ := bsonval.Get(d, field)
+	return got, nil
 }
 
-// parseFieldName returns the constant that $getField, $setField and $unsetField take as a name.
+// parseFieldName returns the constant string that $getField, $setField and $unsetField take as their part field. d has
+// the parts.
 func parseFieldName(name string, d bson.D, s Scope) (string, error) {
 	v, ok := bsonval.Get(d, "field")
 	if !ok {
@@ -178,7 +193,8 @@ func parseFieldName(name string, d bson.D, s Scope) (string, error) {
 	}
 	c, ok := Literal(e)
 	if !ok {
-		return "", mongoerr.New(5654600, "%s requires 'field' to evaluate to a constant, got a non-constant argument", name)
+		return "", mongoerr.New(5654600,
+			"%s requires 'field' to evaluate to a constant, got a non-constant argument", name)
 	}
 	field, ok := c.(string)
 	if !ok {
@@ -188,7 +204,7 @@ func parseFieldName(name string, d bson.D, s Scope) (string, error) {
 	return field, nil
 }
 
-// parseSetField parses $setField, and $unsetField, which sets a field to nothing.
+// parseSetField parses {$setField: {field: name, input: document, value: value}}, and $unsetField, which has no value.
 func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -202,26 +218,30 @@ func parseSetField(name string, arg any, s Scope) (Expr, error) {
 	if name == "$unsetField" {
 		names = names[:2]
 	}
-	parts, err := parseParts(name, arg, s, ofSetField, names...)
+	parts, err := parseParts(name, arg, s, setFieldErrors, names...)
 	if err != nil {
 		return nil, err
 	}
-	return function(func(c *Context) (any, error) {
-		in, err := parts["input"].Eval(c)
-		if err != nil || bsonval.IsNullish(in) {
-			return nil, err
-		}
-		old, ok := in.(bson.D)
-		if !ok {
-			return nil, mongoerr.New(4161105, "$setField requires 'input' to evaluate to type Object")
-		}
-		v, err := evalPart(c, parts["value"], bsonval.Missing)
-		if err != nil {
-			return nil, err
-		}
-		if bsonval.IsMissing(v) {
-			return bsonval.RemoveField(old, field), nil
-		}
-		return bsonval.SetField(old, field, v), nil
-	}), nil
+	return function(func(c *Context) (any, error) { return setField(c, field, parts) }), nil
+}
+
+// setField evaluates $setField or $unsetField. A missing value removes the field, so $unsetField, which has no value,
+// does so too. In the errors of $unsetField MongoDB also writes $setField.
+func setField(c *Context, field string, parts map[string]Expr) (any, error) {
+	in, err := parts["input"].Eval(c)
+	if err != nil || bsonval.IsNullish(in) {
+		return nil, err
+	}
+	old, ok := in.(bson.D)
+	if !ok {
+		return nil, mongoerr.New(4161105, "$setField requires 'input' to evaluate to type Object")
+	}
+	v, err := evalPart(c, parts["value"], bsonval.Missing)
+	if err != nil {
+		return nil, err
+	}
+	if bsonval.IsMissing(v) {
+		return bsonval.RemoveField(old, field), nil
+	}
+	return bsonval.SetField(old, field, v), nil
 }

@@ -12,8 +12,9 @@ import (
 	. "github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-const doc = `{n: 7, m: -2, f: 2.5, s: 'Héllo', e: null, a: [3, 1, 2], o: {x: 1, y: {z: 2}}, l: [{q: 1}, {q: 2}, {}, 5, [{q: 9}]],
-	d: {$date: '2024-02-29T13:14:15.678Z'}, big: {$numberLong: '9223372036854775807'}, id: {$oid: '507f1f77bcf86cd799439011'}}`
+const doc = `{n: 7, m: -2, f: 2.5, s: 'Héllo', e: null, a: [3, 1, 2], o: {x: 1, y: {z: 2}},
+	l: [{q: 1}, {q: 2}, {}, 5, [{q: 9}]], d: {$date: '2024-02-29T13:14:15.678Z'},
+	big: {$numberLong: '9223372036854775807'}, id: {$oid: '507f1f77bcf86cd799439011'}}`
 
 // testCase is an expression with its value on doc, or the code of its error.
 type testCase struct {

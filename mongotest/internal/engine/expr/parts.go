@@ -1,5 +1,8 @@
 package expr
 
+// This file parses arguments that are an object with named parts: {$trim: {input: "$s", chars: "."}}. MongoDB's
+// operators refuse a wrong argument in different words, and so the errors of each operator are listed here.
+
 import (
 	"fmt"
 	"slices"
@@ -11,14 +14,20 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// refusals are an operator's errors for an argument with named parts. In the texts %[1]s is the operator, %[2]s the
-// part, or what was found where an object must be.
-type refusals struct {
-	object, unknown, missing string
-	notObject, notKnown      int32
-	absent                   map[string]int32 // by part
+// partErrors are an operator's errors for an argument with named parts. In the texts %[1]s is the operator's name.
+// %[2]s is the part's name, or for an argument that isn't an object the type of the argument. The errors of $dateAdd,
+// for {$dateAdd: 5}, {$dateAdd: {when: "$d"}} and {$dateAdd: {unit: "day"}}:
+//
+//	5166400  $dateAdd expects an object as its argument.found: int
+//	5166401  Unrecognized argument to $dateAdd: when
+//	5166402  $dateAdd requires startDate, unit, and amount to be present
+type partErrors struct {
+	object, unknown, missing string           // texts: not an object, an unknown part, a missing part
+	notObject, notKnown      int32            // codes: not an object, an unknown part
+	absent                   map[string]int32 // codes: a missing part, by its name
 }
 
+// Texts that several operators have.
 const (
 	onlyObject   = "%[1]s only supports an object as its argument"
 	unrecognized = "Unrecognized argument to %[1]s: %[2]s"
@@ -29,60 +38,93 @@ const (
 	objectFound  = "%[1]s requires an object as an argument, found: %[2]s"
 )
 
+// The errors of the operators, by their names. datePartErrors are for $year and all others of dateparts.go,
+// regexErrors, replaceErrors and trimErrors for three operators each.
 var (
-	ofConvert = refusals{namedParts, unknownPart, missingPart, mongoerr.FailedToParse, mongoerr.FailedToParse,
-		map[string]int32{"input": mongoerr.FailedToParse, "to": mongoerr.FailedToParse}}
-	ofDateToString  = refusals{onlyObject, unrecognized, missingPart, 18629, 18534, map[string]int32{"date": 18628}}
-	ofDateFromParts = refusals{
+	convertErrors = partErrors{
+		object: namedParts, unknown: unknownPart, missing: missingPart,
+		notObject: mongoerr.FailedToParse, notKnown: mongoerr.FailedToParse,
+		absent: map[string]int32{"input": mongoerr.FailedToParse, "to": mongoerr.FailedToParse},
+	}
+	dateToStringErrors = partErrors{
+		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 18629, notKnown: 18534,
+		absent: map[string]int32{"date": 18628},
+	}
+	dateFromPartsErrors = partErrors{
 		object: onlyObject, unknown: unrecognized,
 		missing:   "%[1]s requires either 'year' or 'isoWeekYear' to be present",
 		notObject: 40519, notKnown: 40518,
 		absent: map[string]int32{"year": 40516},
 	}
-	ofDateAdd = refusals{"%[1]s expects an object as its argument.found: %[2]s", unrecognized,
-		"%[1]s requires startDate, unit, and amount to be present", 5166400, 5166401,
-		map[string]int32{"startDate": 5166402, "unit": 5166402, "amount": 5166402}}
-	ofDateDiff = refusals{onlyObject, unrecognized, missingPart, 5166301, 5166302,
-		map[string]int32{"startDate": 5166303, "endDate": 5166304, "unit": 5166305}}
-	ofDateTrunc = refusals{
+	dateAddErrors = partErrors{
+		object: "%[1]s expects an object as its argument.found: %[2]s", unknown: unrecognized,
+		missing:   "%[1]s requires startDate, unit, and amount to be present",
+		notObject: 5166400, notKnown: 5166401,
+		absent: map[string]int32{"startDate": 5166402, "unit": 5166402, "amount": 5166402},
+	}
+	dateDiffErrors = partErrors{
+		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 5166301, notKnown: 5166302,
+		absent: map[string]int32{"startDate": 5166303, "endDate": 5166304, "unit": 5166305},
+	}
+	dateTruncErrors = partErrors{
 		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 5439007, notKnown: 5439008,
 		absent: map[string]int32{"date": 5439009, "unit": 5439010},
 	}
-	ofDatePart = refusals{
-		object: onlyObject, unknown: `unrecognized option to %[1]s: "%[2]s"`, missing: "missing 'date' argument to %[1]s",
+	datePartErrors = partErrors{
+		object: onlyObject, unknown: `unrecognized option to %[1]s: "%[2]s"`,
+		missing:   "missing 'date' argument to %[1]s",
 		notObject: 40539, notKnown: 40535,
 		absent: map[string]int32{"date": 40539},
 	}
-	ofSetField = refusals{onlyObject, unknownPart, requiresPart, 4161100, 4161101,
-		map[string]int32{"field": 4161102, "input": 4161109, "value": 4161103}}
-	ofRegex = refusals{namedParts, "%[1]s found unknown argument: %[2]s", "%[1]s requires '%[2]s' parameter", 51103, 31024,
-		map[string]int32{"input": 31022, "regex": 31023}}
-	ofReplace = refusals{objectFound, unknownPart, requiresPart, 51751, 51750,
-		map[string]int32{"input": 51749, "find": 51748, "replacement": 51747}}
-	ofTrim = refusals{
+	dateFromStringErrors = partErrors{
+		object:  "%[1]s only supports an object as an argument, found: %[2]s",
+		unknown: unrecognized, missing: missingPart, notObject: 40540, notKnown: 40541,
+		absent: map[string]int32{"dateString": 40542},
+	}
+	dateToPartsErrors = partErrors{
+		object: onlyObject, unknown: unrecognized, missing: missingPart, notObject: 40524, notKnown: 40520,
+		absent: map[string]int32{"date": 40522},
+	}
+	setFieldErrors = partErrors{
+		object: onlyObject, unknown: unknownPart, missing: requiresPart, notObject: 4161100, notKnown: 4161101,
+		absent: map[string]int32{"field": 4161102, "input": 4161109, "value": 4161103},
+	}
+	regexErrors = partErrors{
+		object: namedParts, unknown: "%[1]s found unknown argument: %[2]s",
+		missing:   "%[1]s requires '%[2]s' parameter",
+		notObject: 51103, notKnown: 31024,
+		absent: map[string]int32{"input": 31022, "regex": 31023},
+	}
+	replaceErrors = partErrors{
+		object: objectFound, unknown: unknownPart, missing: requiresPart, notObject: 51751, notKnown: 51750,
+		absent: map[string]int32{"input": 51749, "find": 51748, "replacement": 51747},
+	}
+	trimErrors = partErrors{
 		object:  "%[1]s only supports an object as an argument, found %[2]s",
 		unknown: unknownPart, missing: "%[1]s requires an '%[2]s' field", notObject: 50696, notKnown: 50694,
-
 		absent: map[string]int32{"input": 50695},
 	}
 )
 
-func (r refusals) refuse(code int32, format, name, part string) error {
+// newPartError returns the error of a code, with one of an operator's texts. The verbs with the width 0 use both
+// arguments without printing them, because a text may leave one out.
+func newPartError(code int32, format, name, part string) error {
 	text := fmt.Sprintf(format+"%.0[1]s%.0[2]s", name, part)
 	return mongoerr.New(code, "%s", text)
 }
 
-// parseParts parses an operator whose argument is an object with named parts. Names that end in "!" must be there. The
-// result has nil for a part that isn't there.
-func parseParts(name string, arg any, s Scope, r refusals, names ...string) (map[string]Expr, error) {
+// parseParts parses an operator whose argument is an object with named parts. A name in names that ends with "!" is a
+// required part: parseParts(name, arg, s, trimErrors, "input!", "chars"). The result has no entry for a part that isn't
+// given, so that parts["chars"] is nil. Parts are parsed in the order in which the command has them.
+func parseParts(name string, arg any, s Scope, r partErrors, names ...string) (map[string]Expr, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, r.refuse(r.notObject, r.object, name, bsonval.TypeName(arg))
+		return nil, newPartError(r.notObject, r.object, name, bsonval.TypeName(arg))
 	}
 	parts := map[string]Expr{}
 	for _, f := range d {
 		if !slices.Contains(names, f.Key) && !slices.Contains(names, f.Key+"!") {
-			return nil, r.refuse(r.notKnown, r.unknown, name, f.Key)
+			return nil, newPartError(r.notKnown, r.unknown, name, f.Key)
 		}
 		e, err := Parse(f.Value, s)
 		if err != nil {
@@ -92,13 +134,13 @@ func parseParts(name string, arg any, s Scope, r refusals, names ...string) (map
 	}
 	for _, n := range names {
 		if required, ok := strings.CutSuffix(n, "!"); ok && parts[required] == nil {
-			return nil, r.refuse(r.absent[required], r.missing, name, required)
+			return nil, newPartError(r.absent[required], r.missing, name, required)
 		}
 	}
 	return parts, nil
 }
 
-// evalPart evaluates a named part, or returns the default if the part isn't there.
+// evalPart evaluates a named part, or returns otherwise if the part isn't given.
 func evalPart(c *Context, e Expr, otherwise any) (any, error) {
 	if e == nil {
 		return otherwise, nil

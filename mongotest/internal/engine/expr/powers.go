@@ -9,7 +9,13 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// powers are powers, roots and logarithms.
+// powers are operators for powers, roots and logarithms. The results are doubles, or decimals if an argument is a
+// decimal. Only $pow of integers can be an integer. Package bsonval computes, this file checks the arguments.
+//
+//	{$pow: [2, 31]}    →   the long 2147483648
+//	{$pow: [2, -1]}    →   0.5
+//	{$sqrt: 9}         →   3.0
+//	{$log: [100, 10]}  →   2.0
 var powers = table{
 	"$pow":  call(2, 2, pow),
 	"$exp":  call(1, 1, takeNumber("$exp", func(v any) (any, error) { return bsonval.Exp(v), nil })),
@@ -17,17 +23,18 @@ var powers = table{
 	"$ln": call(1, 1,
 		takeNumber("$ln", takePositive(28766, "$ln's argument must be a positive number, but is %s", bsonval.Ln))),
 	"$log10": call(1, 1,
-		takeNumber("$log10", takePositive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
+		takeNumber("$log10",
+			takePositive(28761, "$log10's argument must be a positive number, but is %s", bsonval.Log10))),
 	"$log": call(2, 2, logarithm),
 }
 
-// showAsDouble renders a number in an error of these operators, which convert it to a double before.
+// showAsDouble renders a number in an error of these operators. MongoDB shows it as a double.
 func showAsDouble(v any) string { return renderText(toFloat(v)) }
 
-// isPositive reports whether a number is above 0, or not a number.
+// isPositive reports whether a number is above 0, or NaN.
 func isPositive(v any) bool { return bsonval.IsNaN(v) || bsonval.Compare(v, int32(0)) > 0 }
 
-// replaceNaN makes a decimal that isn't a number a double, as MongoDB's logarithms do.
+// replaceNaN returns the double NaN for a decimal NaN, as MongoDB's logarithms do, else v.
 func replaceNaN(v any) any {
 	if bsonval.IsNaN(v) {
 		return math.NaN()
@@ -35,6 +42,7 @@ func replaceNaN(v any) any {
 	return v
 }
 
+// takePositive returns a function for takeNumber that refuses numbers which aren't positive.
 func takePositive(code int32, format string, f func(v any) any) func(v any) (any, error) {
 	return func(v any) (any, error) {
 		if !isPositive(v) {
@@ -44,6 +52,7 @@ func takePositive(code int32, format string, f func(v any) any) func(v any) (any
 	}
 }
 
+// sqrt is {$sqrt: number}.
 func sqrt(v any) (any, error) {
 	if !bsonval.IsNaN(v) && bsonval.Compare(v, int32(0)) < 0 {
 		return nil, mongoerr.New(28714, "$sqrt's argument must be greater than or equal to 0")
@@ -51,6 +60,7 @@ func sqrt(v any) (any, error) {
 	return bsonval.Sqrt(v), nil
 }
 
+// logarithm is {$log: [number, base]}.
 func logarithm(args []any) (any, error) {
 	v, base := args[0], args[1]
 	switch {
@@ -71,6 +81,8 @@ func logarithm(args []any) (any, error) {
 	return bsonval.Log(v, base), nil
 }
 
+// pow is {$pow: [base, exponent]}. Of two ints the power is an int, or a long if it doesn't fit. With a long it is a
+// long. A power that isn't whole or doesn't fit a long is a double.
 func pow(args []any) (any, error) {
 	base, exponent := args[0], args[1]
 	switch {
@@ -96,6 +108,7 @@ func pow(args []any) (any, error) {
 	return bsonval.Pow(base, exponent), nil
 }
 
+// isInteger reports whether a value is an int or a long. The double 2.0 isn't.
 func isInteger(v any) bool {
 	switch v.(type) {
 	case int32, int64:
@@ -110,13 +123,13 @@ func wholePower(x, n int64) (int64, bool) {
 	case x == 1 || n == 0:
 		return 1, true
 	case x == -1:
-		return 1 - 2*(n&1), true
+		return 1 - 2*(n&1), true // -1 for an odd n
 	case n < 0:
 		return 0, false
 	case x == 0:
 		return 0, true
 	case n > 63:
-		return 0, false
+		return 0, false // beyond a long for any x from 2 on; and the loop below is short
 	}
 	p := any(int64(1))
 	for range n {

@@ -1,5 +1,8 @@
 package expr
 
+// This file has $percentile and $median, as accumulators and as operators on an array. Both are the same computation:
+// the median is the percentile of 0.5.
+
 import (
 	"math"
 	"slices"
@@ -11,51 +14,63 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// quantileExpressions are both as expressions, over the elements of an array.
-var quantileExpressions = table{"$percentile": parseQuantileOfArray, "$median": parseQuantileOfArray}
+// arrayQuantiles are $percentile and $median as operators. Elements that aren't numbers don't count.
+//
+//	{$median: {input: [1, 2, 3, 4], method: "approximate"}}                    →   2.0
+//	{$percentile: {input: [3, 1, 2], p: [0, 0.9], method: "approximate"}}      →   [1.0, 3.0]
+var arrayQuantiles = table{"$percentile": parseQuantileOfArray, "$median": parseQuantileOfArray}
 
+// parseQuantileOfGroup parses one of them as an accumulator.
 func parseQuantileOfGroup(name string, arg any, s Scope) (*Accumulator, error) {
-	input, start, err := parseQuantile(7429703, name, arg, s)
+	notObject := int32(7429703)
+	if name == "$median" {
+		notObject = 7436100
+	}
+	input, start, err := parseQuantile(notObject, name, arg, s)
 	if err != nil {
 		return nil, err
 	}
 	return &Accumulator{arg: input, start: func() accumulation { next := start; return &next }}, nil
 }
 
+// parseQuantileOfArray parses one of them as an operator.
 func parseQuantileOfArray(name string, arg any, s Scope) (Expr, error) {
-	input, start, err := parseQuantile(7436200, name, arg, s)
+	notObject := int32(7436200)
+	if name == "$median" {
+		notObject = 7436201
+	}
+	input, start, err := parseQuantile(notObject, name, arg, s)
 	if err != nil {
 		return nil, err
 	}
-	return function(func(c *Context) (any, error) {
-		v, err := input.Eval(c)
-		if err != nil {
-			return nil, err
-		}
-		list, _ := v.(bson.A)
-		if bsonval.IsNumber(v) { // the percentiles of one number are that number, NaN too
-			return start.listFractions(slices.Repeat([]float64{toFloat(v)}, len(start.at))), nil
-		}
-		if err := countSteps(c, []any{v}); err != nil {
-			return nil, err
-		}
-		m := start
-		for _, x := range list {
-			if err := m.add(x); err != nil {
-				return nil, err
-			}
-		}
-		return m.result(), nil
-	}), nil
+	return function(func(c *Context) (any, error) { return measureElements(c, start, input) }), nil
 }
 
-// parseQuantile parses {input, p, method}, without p for the median.
-func parseQuantile(notObject int32, name string, arg any, s Scope) (input Expr, m measuring, err error) {
-	if name == "$median" && notObject == 7429703 {
-		notObject = 7436100
-	} else if name == "$median" {
-		notObject = 7436201
+// measureElements evaluates one of the operators. m is a copy of the empty state. The percentiles of a single number
+// are the number, even if it is NaN.
+func measureElements(c *Context, m measuring, input Expr) (any, error) {
+	v, err := input.Eval(c)
+	if err != nil {
+		return nil, err
 	}
+	list, _ := v.(bson.A)
+	if bsonval.IsNumber(v) {
+		return m.listFractions(slices.Repeat([]float64{toFloat(v)}, len(m.at))), nil
+	}
+	if err := countSteps(c, []any{v}); err != nil {
+		return nil, err
+	}
+	for _, x := range list {
+		if err := m.add(x); err != nil {
+			return nil, err
+		}
+	}
+	return m.result(), nil
+}
+
+// parseQuantile parses {input: "$n", p: [0.5, 0.9], method: "approximate"}, of the median without p. notObject is the
+// code for another argument. m is the empty state.
+func parseQuantile(notObject int32, name string, arg any, s Scope) (input Expr, m measuring, err error) {
 	m = measuring{name: name, one: name == "$median", at: []float64{0.5}}
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -88,13 +103,14 @@ func parseQuantile(notObject int32, name string, arg any, s Scope) (input Expr, 
 	return input, m, err
 }
 
+// checkMethod checks the part method, which MongoDB demands although it has one method only.
 func checkMethod(name string, d bson.D) error {
 	v, _ := bsonval.Get(d, "method")
 	method, ok := v.(string)
 	switch {
 	case !ok:
-		return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.method' is the wrong type '%s', expected type 'string'",
-			name, bsonval.TypeName(v))
+		return mongoerr.New(mongoerr.TypeMismatch,
+			"BSON field '%s.method' is the wrong type '%s', expected type 'string'", name, bsonval.TypeName(v))
 	case method != "approximate":
 		return mongoerr.New(mongoerr.BadValue, "Currently only 'approximate' can be used as percentile 'method'.")
 	}
@@ -133,19 +149,20 @@ func parseFractions(arg any, s Scope) ([]float64, error) {
 	return at, nil
 }
 
-// measuring gathers the numbers of a group, as doubles, for their percentiles.
+// measuring is the state of a percentile or median: the numbers of a group, as doubles.
 type measuring struct {
-	name string
-	at   []float64
-	one  bool // the result is the value, not a list
+	name string    // of the operator
+	at   []float64 // the wanted percentiles, as fractions from 0 to 1
+	one  bool      // the result is the value, not a list
 	list []float64
 }
 
-const doubleSize = 8
+const doubleSize = 8 // bytes
 
+// heldBytes counts only the numbers: the list has no other values.
 func (m *measuring) heldBytes() int { return len(m.list) * doubleSize }
 
-// add takes a number, and leaves out any other value.
+// add takes in a number, and leaves out NaN and any other value.
 func (m *measuring) add(v any) error {
 	f, ok := bsonval.Float(v)
 	if !ok || math.IsNaN(f) {
@@ -160,6 +177,8 @@ func (m *measuring) add(v any) error {
 	return nil
 }
 
+// result returns the percentiles of the numbers so far. A percentile is a number of the list, never one between two: p
+// is that of the rank n*p, rounded up, as in MongoDB.
 func (m *measuring) result() any {
 	slices.Sort(m.list)
 	n := len(m.list)
@@ -173,7 +192,7 @@ func (m *measuring) result() any {
 	return m.listFractions(found)
 }
 
-// listFractions returns the percentiles as a value: nulls if there are none.
+// listFractions returns percentiles as the result of the operator, with null for each that found doesn't have.
 func (m *measuring) listFractions(found []float64) any {
 	out := make(bson.A, len(m.at))
 	for i, f := range found {

@@ -1,5 +1,13 @@
 package expr
 
+// This file has the accumulators that keep the first or last values of a group. Their order is one of three:
+//
+//	$firstN, $lastN                   the order of the documents
+//	$minN, $maxN                      the order of the values
+//	$top, $topN, $bottom, $bottomN    the order of the part sortBy, of the documents' fields
+//
+// arrayranking.go has the first two kinds as operators on an array.
+
 import (
 	"slices"
 	"strings"
@@ -12,7 +20,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// parseNOfInput parses {input, n}.
+// parseNOfInput parses $firstN, $lastN, $minN or $maxN as accumulators: {$minN: {input: "$n", n: 2}}.
 func parseNOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	input, count, err := parseInputAndCount(name, arg, s)
 	if err != nil {
@@ -22,10 +30,11 @@ func parseNOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 	if k.n, err = readConstantCount(count); err != nil {
 		return nil, err
 	}
+	// Each group begins with a copy of the empty k.
 	return &Accumulator{arg: input, start: func() accumulation { next := k; return &next }}, nil
 }
 
-// parseInputAndCount parses {input, n}, both of which must be there.
+// parseInputAndCount parses the parts input and n, which must both be given.
 func parseInputAndCount(name string, arg any, s Scope) (input, count Expr, err error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -53,7 +62,7 @@ func parseInputAndCount(name string, arg any, s Scope) (input, count Expr, err e
 	return input, count, nil
 }
 
-// newKeeping returns what keeps the first or last by the order of documents or values, without n.
+// newKeeping returns the empty state of $firstN, $lastN, $minN or $maxN. The caller sets n.
 func newKeeping(name string, by *collation.Collator) keeping {
 	k := keeping{name: name, last: name == "$lastN"}
 	switch name {
@@ -65,7 +74,8 @@ func newKeeping(name string, by *collation.Collator) keeping {
 	return k
 }
 
-// parseCount parses n, of which MongoDB allows an expression over the group's key too.
+// parseCount parses the part n of $topN and $bottomN. MongoDB also allows an expression over the group's _id, which
+// this engine refuses.
 func parseCount(v any, s Scope) (int64, error) {
 	e, err := Parse(v, s)
 	if err != nil {
@@ -78,7 +88,8 @@ func parseCount(v any, s Scope) (int64, error) {
 func readConstantCount(e Expr) (int64, error) {
 	c, ok := Literal(e)
 	if !ok {
-		return 0, mongoerr.New(mongoerr.NotImplemented, "an 'n' that isn't constant isn't implemented by the embedded engine")
+		return 0, mongoerr.New(mongoerr.NotImplemented,
+			"an 'n' that isn't constant isn't implemented by the embedded engine")
 	}
 	return readCount(c)
 }
@@ -97,7 +108,8 @@ func readCount(v any) (int64, error) {
 	return n, nil
 }
 
-// parseTopOrBottom parses {sortBy, output, n}, without n for one document.
+// parseTopOrBottom parses {$topN: {sortBy: {score: -1}, output: "$name", n: 3}}, or $bottomN. $top and $bottom have no
+// n, and their result is one value instead of a list.
 func parseTopOrBottom(name string, arg any, s Scope) (*Accumulator, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -139,39 +151,43 @@ func parseTopOrBottom(name string, arg any, s Scope) (*Accumulator, error) {
 	case by == nil:
 		return nil, mongoerr.New(5788005, "Missing value for 'sortBy'")
 	}
-	k.compare = func(a, b any) int { return by.CompareKeys(a.(placed).key, b.(placed).key) }
-	place := function(func(c *Context) (any, error) {
+	k.compare = func(a, b any) int { return by.CompareKeys(a.(keyed).key, b.(keyed).key) }
+	// The accumulator takes in the output together with the key, because only the output's context has the document.
+	evalKeyed := func(c *Context) (any, error) {
 		v, err := output.Eval(c)
 		d, _ := c.Root.(bson.D)
-		return placed{by.Key(d), replaceMissing(v)}, err
-	})
-	return &Accumulator{arg: place, start: func() accumulation { next := k; return &next }}, nil
+		return keyed{by.Key(d), replaceMissing(v)}, err
+	}
+	return &Accumulator{arg: function(evalKeyed), start: func() accumulation { next := k; return &next }}, nil
 }
 
-// placed is a value with what it is sorted by.
-type placed struct {
+// keyed is a value of $top, $topN, $bottom or $bottomN with its key: the values of the fields of sortBy.
+type keyed struct {
 	key bson.A
 	v   any
 }
 
-// keeping is such an accumulator at work.
+// keeping is the state of an accumulator that keeps the first or last values of a group.
 type keeping struct {
-	n       int64
-	last    bool // keep the last n, not the first
-	one     bool // the result is the value, not a list
-	compare func(a, b any) int
-	list    []any
-	held    memory
-	name    string
+	n       int64              // how many values the result has at most
+	last    bool               // keep the last n, not the first
+	one     bool               // the result is the value, not a list
+	compare func(a, b any) int // the order of two elements of list; nil for the order in which they were added
+	list    []any              // the values, or keyed values. It may have more than n: see add
+	held    memory             // of the values of list
+	name    string             // of the accumulator, for an error
 }
 
+// add takes in a value. It lets the list grow to about twice n before it sorts the list and cuts it, so that a value
+// costs little more than its place in the list.
 func (k *keeping) add(v any) error {
-	if _, sorted := v.(placed); !sorted && k.compare != nil && bsonval.IsNullish(v) {
-		return nil // $minN and $maxN leave out what has no value
+	if _, isKeyed := v.(keyed); !isKeyed && k.compare != nil && bsonval.IsNullish(v) {
+		return nil // $minN and $maxN leave out nullish values
 	}
 	k.list = append(k.list, v)
-	if int64(len(k.list)) > min(k.n, 1<<32)*2+64 {
+	if int64(len(k.list)) > min(k.n, 1<<32)*2+64 { // n is bounded, because twice n could overflow
 		k.sortAndCut()
+		// The bytes are counted again, of the values that are left. The last one is counted below.
 		k.held = memory{}
 		for _, v := range k.list[:len(k.list)-1] {
 			if err := k.held.add(k.name, getValue(v)); err != nil {
@@ -183,7 +199,8 @@ func (k *keeping) add(v any) error {
 	return k.held.add(k.name, getValue(v))
 }
 
-// sortAndCut leaves the values of the result, in order.
+// sortAndCut leaves the values of the result in list, in their order. The sort is stable: of equal values the one
+// that was added first comes first. A clone lets the rest of the list go.
 func (k *keeping) sortAndCut() {
 	if k.compare != nil {
 		slices.SortStableFunc(k.list, k.compare)
@@ -198,9 +215,9 @@ func (k *keeping) sortAndCut() {
 	}
 }
 
-// getValue returns a value without the key that it is sorted by.
+// getValue returns an element of the list without its key.
 func getValue(v any) any {
-	if p, ok := v.(placed); ok {
+	if p, ok := v.(keyed); ok {
 		return p.v
 	}
 	return v
@@ -208,6 +225,7 @@ func getValue(v any) any {
 
 func (k *keeping) heldBytes() int { return k.held.used }
 
+// result returns the list of the values, or for $top and $bottom the value. Without a value that is null.
 func (k *keeping) result() any {
 	k.sortAndCut()
 	out := make(bson.A, len(k.list))

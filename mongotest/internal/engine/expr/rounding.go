@@ -10,7 +10,14 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// rounding brings numbers to whole or rounder ones.
+// rounding are operators that make numbers whole, or round them to a decimal place. The result has the type of the
+// number: {$ceil: 2.1} is the double 3.0.
+//
+//	{$abs: -2.5}              →   2.5
+//	{$floor: -2.1}            →   -3.0
+//	{$round: 2.5}             →   2.0: halves go to the even neighbour
+//	{$round: [155, -1]}       →   160
+//	{$trunc: [19.257, 1]}     →   19.2
 var rounding = table{
 	"$abs":   call(1, 1, takeNumber("$abs", abs)),
 	"$ceil":  call(1, 1, takeNumber("$ceil", func(v any) (any, error) { return roundTo(v, 0, upward), nil })),
@@ -19,7 +26,8 @@ var rounding = table{
 	"$trunc": call(1, 2, roundToPlace("$trunc", towardZero)),
 }
 
-// takeNumber returns an operator on a number: null stays null, and another type is refused.
+// takeNumber returns the function of an operator on one number, by the function f of a number. A nullish argument gives
+// null. Another type is refused.
 func takeNumber(name string, f func(v any) (any, error)) values {
 	return func(args []any) (any, error) {
 		v := args[0]
@@ -33,6 +41,7 @@ func takeNumber(name string, f func(v any) (any, error)) values {
 	}
 }
 
+// abs is {$abs: number}. The least long has no positive counterpart, and is refused. The least int becomes a long.
 func abs(v any) (any, error) {
 	switch x := v.(type) {
 	case float64:
@@ -43,7 +52,7 @@ func abs(v any) (any, error) {
 		}
 	case bson.Decimal128:
 		h, l := x.GetBytes()
-		return bson.NewDecimal128(h&^(1<<63), l), nil
+		return bson.NewDecimal128(h&^(1<<63), l), nil // the highest bit is the sign
 	}
 	if bsonval.Compare(v, int32(0)) >= 0 {
 		return v, nil
@@ -52,7 +61,7 @@ func abs(v any) (any, error) {
 	return n, nil
 }
 
-// roundToPlace returns the operator $round or $trunc.
+// roundToPlace returns the function of {$round: [number, place]} or $trunc. The place is 0 if it isn't given.
 func roundToPlace(name string, mode roundMode) values {
 	return func(args []any) (any, error) {
 		place := any(int32(0))
@@ -72,27 +81,32 @@ func roundToPlace(name string, mode roundMode) values {
 		case !ok:
 			return nil, mongoerr.New(51082, "precision argument to %s must be a integral value", name)
 		case n < -20 || n > 100:
-			return nil, mongoerr.New(51083, "cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
+			return nil, mongoerr.New(51083,
+				"cannot apply %s with precision value %d value must be in [-20, 100]", name, n)
 		}
 		rounded := roundTo(args[0], int(n), mode)
 		if rounded == nil {
-			return nil, mongoerr.New(51080, "invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
-				name, bsonval.Show(args[0]), n)
+			return nil, mongoerr.New(51080,
+				"invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
+				name, Show(args[0]), n)
 		}
 		return rounded, nil
 	}
 }
 
+// roundMode says to which of its two neighbours a number is rounded.
 type roundMode uint8
 
 const (
-	halfEven roundMode = iota
-	towardZero
-	upward
-	downward
+	halfEven   roundMode = iota // to the nearer one, of two equally near ones to the even: $round
+	towardZero                  // $trunc
+	upward                      // $ceil
+	downward                    // $floor
 )
 
-// roundTo rounds to a decimal place, and keeps the type; an int that overflows becomes a long, a long nil.
+// roundTo rounds a number to a decimal place: 2 is hundredths, 0 is whole numbers, -1 is tens. It keeps the type, but
+// an int that overflows becomes a long. A long that overflows gives nil. Doubles are rounded by their exact values, as
+// fractions: 2.675 is a little less than it seems, and becomes 2.67.
 func roundTo(v any, place int, mode roundMode) any {
 	switch x := v.(type) {
 	case int32, int64:
@@ -113,7 +127,7 @@ func roundTo(v any, place int, mode roundMode) any {
 			return v
 		}
 		f, _ := roundRat(new(big.Rat).SetFloat64(x), place, mode).Float64()
-		return math.Copysign(f, x)
+		return math.Copysign(f, x) // a fraction has no negative zero
 	case bson.Decimal128:
 		if x.IsNaN() || x.IsInf() != 0 {
 			return v
@@ -123,6 +137,7 @@ func roundTo(v any, place int, mode roundMode) any {
 	return v
 }
 
+// roundRat rounds a fraction to a decimal place: the fraction times 10^place becomes whole, and is divided again.
 func roundRat(r *big.Rat, place int, mode roundMode) *big.Rat {
 	scale := new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(place, -place))), nil))
 	if place < 0 {
@@ -136,10 +151,12 @@ func roundRat(r *big.Rat, place int, mode roundMode) *big.Rat {
 	return new(big.Rat).Quo(new(big.Rat).SetInt(q), scale)
 }
 
-// roundsAway reports whether a quotient that left a rest is rounded away from zero.
+// roundsAway reports whether a quotient is rounded away from zero. q was divided toward zero by divisor, and rest was
+// left, with the sign of the number.
 func (mode roundMode) roundsAway(q, rest, divisor *big.Int) bool {
 	switch mode {
 	case halfEven:
+		// The rest is beside half of the divisor, and q is odd in its lowest bit.
 		twice := new(big.Int).Lsh(new(big.Int).Abs(rest), 1)
 		c := twice.Cmp(divisor)
 		return c > 0 || (c == 0 && q.Bit(0) == 1)

@@ -8,28 +8,38 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Running is a sum of numbers that can be taken out again, as $sum and $avg keep it of a window that moves. Values that
-// aren't numbers don't count. Its type is the widest of the numbers that are in it; integers are an int when the sum
-// fits one. The zero Running is empty.
+// Running is a sum of numbers from which numbers can be removed again. Package window keeps it for $sum, $avg and
+// similar functions while a window moves. Values that aren't numbers don't count. The sum's type is the widest type of
+// the numbers that are in it. Integers are an int if the sum fits into an int. The zero Running is empty.
+//
+// An infinity or NaN can't be subtracted again, so these numbers are only counted. As long as one is in the window, the
+// sum isn't finite. The finite numbers are in sum.
+//
+// The sum of a window of two documents that moves over 1, 2.5, 3 and 4:
+//
+//	Add(1), Add(2.5)      →   3.5
+//	Remove(1), Add(3)     →   5.5
+//	Remove(2.5), Add(4)   →   the int 7, because no double is left
 type Running struct {
-	sum                     sum
-	n                       int64 // numbers
-	doubles, decimals       int64
-	nan, positive, negative int64 // numbers that aren't finite
+	sum                     sum   // of the finite numbers: a removed number was added with the other sign
+	n                       int64 // how many numbers
+	doubles, decimals       int64 // how many numbers of these types
+	nan, positive, negative int64 // how many numbers that aren't finite: NaN, +Infinity, -Infinity
 }
 
-// Add takes a value in.
-func (r *Running) Add(v any) { r.count(v, 1) }
+// Add adds a value.
+func (r *Running) Add(v any) { r.change(v, 1) }
 
-// Remove takes out a value that is in.
-func (r *Running) Remove(v any) { r.count(v, -1) }
+// Remove removes a value that was added.
+func (r *Running) Remove(v any) { r.change(v, -1) }
 
-func (r *Running) count(v any, by int64) {
+// change adds a number (by is 1) or removes it (by is -1).
+func (r *Running) change(v any, by int64) {
 	if !bsonval.IsNumber(v) {
 		return
 	}
 	if r.n += by; r.n == 0 {
-		*r = Running{}
+		*r = Running{} // rounding errors of earlier numbers end here
 		return
 	}
 	switch v.(type) {
@@ -48,7 +58,7 @@ func (r *Running) count(v any, by int64) {
 		r.negative += by
 	case by > 0:
 		r.sum.add(v)
-	case v == any(int64(math.MinInt64)):
+	case v == any(int64(math.MinInt64)): // its negative isn't a long
 		r.sum.add(int64(math.MaxInt64))
 		r.sum.add(int64(1))
 	default:
@@ -57,11 +67,12 @@ func (r *Running) count(v any, by int64) {
 	}
 }
 
-// Sum returns the sum, int 0 of no numbers.
+// Sum returns the sum, int 0 without a number.
 func (r *Running) Sum() any {
 	if v, ok := r.Infinite(); ok {
 		return v
 	}
+	// The sum has the widest type that ever was in it. The numbers of this type may be gone.
 	total := r.sum.total()
 	if r.decimals > 0 {
 		return total
@@ -69,6 +80,7 @@ func (r *Running) Sum() any {
 	if r.doubles > 0 {
 		return toFloat(total)
 	}
+	// Only integers are left. Doubles that were removed may have left a rounding error.
 	f, isFloat := total.(float64)
 	if isFloat {
 		total = math.Round(f)
@@ -79,7 +91,8 @@ func (r *Running) Sum() any {
 	return toFloat(total)
 }
 
-// Infinite returns the sum if it isn't finite, false if it is.
+// Infinite returns the sum if it isn't finite, false if it is. Both infinities together give NaN. The sum is a decimal
+// if a decimal is in the window.
 func (r *Running) Infinite() (any, bool) {
 	f := 0.0
 	switch {
@@ -99,7 +112,7 @@ func (r *Running) Infinite() (any, bool) {
 	return d, true
 }
 
-// Average returns the mean, null of no numbers.
+// Average returns the mean as a double, or as a decimal if a decimal is in the window. It is null without a number.
 func (r *Running) Average() any {
 	if r.n == 0 {
 		return nil

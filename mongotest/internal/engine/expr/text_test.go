@@ -44,7 +44,10 @@ func TestTexts(t *testing.T) {
 		{"$strcasecmp", "{$strcasecmp: ['aB', 'Ab']}", "0", 0},
 		{"$regexMatch", "{$regexMatch: {input: '$s', regex: '^h', options: 'i'}}", "true", 0},
 		{"$regexMatch null", "{$regexMatch: {input: '$e', regex: 'x'}}", "false", 0},
-		{"$regexFind", "{$regexFind: {input: '$s', regex: 'l(l)(x)?'}}", "{match: 'll', idx: 2, captures: ['l', null]}", 0},
+		{
+			reason: "$regexFind", expr: "{$regexFind: {input: '$s', regex: 'l(l)(x)?'}}",
+			want: "{match: 'll', idx: 2, captures: ['l', null]}", code: 0,
+		},
 		{"$regexFind nothing", "{$regexFind: {input: '$s', regex: 'x'}}", "null", 0},
 		{
 			reason: "$regexFindAll", expr: "{$regexFindAll: {input: '$s', regex: 'l'}}",

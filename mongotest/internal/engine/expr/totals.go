@@ -7,8 +7,14 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 )
 
-// totals are the accumulators that also work on a list of arguments, or on the
-// elements of a single one that is an array.
+// totals are accumulators as operators. The values come from the arguments, or from the elements of a single argument
+// that is an array: {$sum: ["$n", 1]}, {$sum: "$a"}. An array among several arguments isn't taken apart. $sum, $avg and
+// the deviations leave out values that aren't numbers.
+//
+//	{$sum: [1, 2.5, "x"]}    →   3.5
+//	{$avg: [[7, 2]]}         →   4.5
+//	{$min: [7, null, 9]}     →   7
+//	{$stdDevPop: [[7, 2]]}   →   2.5
 var totals = table{
 	"$sum": call(0, -1, takeList(func(list []any) any {
 		var s sum
@@ -30,7 +36,7 @@ var totals = table{
 	"$stdDevSamp": call(0, -1, takeList(computeDeviation(deviation{sample: true}))),
 }
 
-// takeList returns an operator on the list of its arguments, or on the elements of an only argument that is an array.
+// takeList returns an operator on the list of its arguments, or on the elements of a single argument that is an array.
 func takeList(f func(list []any) any) values {
 	return func(args []any) (any, error) {
 		if len(args) == 1 {
@@ -49,7 +55,8 @@ func parseExtreme(sign int) parser {
 	}
 }
 
-// findExtreme returns a function that finds the least or the greatest value of a list.
+// findExtreme returns a function that finds the least value of a list (sign -1) or the greatest (sign 1). Nullish
+// values don't count. Without any other value the result is null. Of equal values the first is found.
 func findExtreme(by *collation.Collator, sign int) func(list []any) any {
 	return func(list []any) any {
 		var best any

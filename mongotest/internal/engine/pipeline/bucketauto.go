@@ -157,7 +157,7 @@ func (s *bucketAuto) collect(r *run, in Docs) ([]bucketed, error) {
 		if err != nil {
 			return nil, err
 		}
-		key, err := s.by.Eval(r.base.On(d))
+		key, err := s.by.Eval(r.base.ForDocument(d))
 		if err == nil && s.round != nil {
 			err = checkRounded(key)
 		}
@@ -218,7 +218,7 @@ func (s *bucketAuto) bucket(r *run, all []bucketed, low, high any) (bson.D, erro
 	for _, f := range s.fields {
 		state := f.acc.Start()
 		for _, x := range all {
-			if err := state.Add(r.base.On(x.d)); err != nil {
+			if err := state.Add(r.base.ForDocument(x.d)); err != nil {
 				return nil, err
 			}
 		}

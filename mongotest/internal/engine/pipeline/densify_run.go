@@ -276,7 +276,7 @@ func (x *densifying) emit(d bson.D) error {
 func (x *densifying) partition(d bson.D) (*densified, bool, error) {
 	fields := bson.D{}
 	if x.partitions != nil {
-		v, err := x.partitions.Eval(x.r.base.On(d))
+		v, err := x.partitions.Eval(x.r.base.ForDocument(d))
 		if err != nil {
 			return nil, false, err
 		}

@@ -29,7 +29,7 @@ func parseMatch(p *parser, _ string, arg any) (stage, error) {
 		}
 		text, err := p.env.TextIndex()
 		opt.Special = &query.Special{Text: text, NoText: err, NoNears: true}
-		p.scope = p.scope.Scored()
+		p.scope = p.scope.WithScore()
 	}
 	m, err := query.Parse(d, opt)
 	if err != nil {
@@ -62,7 +62,7 @@ func (f each) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
 			if err == nil {
-				d, err = f(r.base.On(d), d)
+				d, err = f(r.base.ForDocument(d), d)
 			}
 			if err != nil {
 				yield(nil, err)

@@ -39,7 +39,7 @@ func checkDocuments(stage string, stages bson.A) error {
 
 func (s literalDocuments) run(r *run, _ Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		v, err := s.e.Eval(r.base.On(bson.D{}))
+		v, err := s.e.Eval(r.base.ForDocument(bson.D{}))
 		list, ok := v.(bson.A)
 		if err == nil && !ok {
 			err = mongoerr.New(5858203, "an array is expected")

@@ -47,7 +47,7 @@ type Env interface {
 	Find(db, coll string, m *query.Matcher) Docs
 	// Out replaces the collection's documents by those of the sequence; an
 	// error in the sequence leaves the collection as it was, and is returned.
-	Out(db, coll string, docs Docs) error
+	ReplaceCollection(db, coll string, docs Docs) error
 	// IsUnique reports whether a unique index (of all documents) has exactly
 	// these fields, in any order, and the pipeline's collation.
 	IsUnique(db, coll string, on []string) (bool, error)

@@ -54,7 +54,7 @@ func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	}
 }
 
-func (m *memory) Out(_, coll string, docs Docs) error {
+func (m *memory) ReplaceCollection(_, coll string, docs Docs) error {
 	var all []bson.D
 	for d, err := range docs {
 		if err != nil {

@@ -122,7 +122,7 @@ func (s *graphLookup) run(r *run, in Docs) Docs {
 
 // search goes from the start one step further at a time, until nothing new is reached.
 func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
-	begin, err := s.start.Eval(r.base.On(d))
+	begin, err := s.start.Eval(r.base.ForDocument(d))
 	if err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := r.base.On(d)
+		c := r.base.ForDocument(d)
 		id, err := s.id.Eval(c)
 		if err != nil {
 			return nil, err
@@ -129,11 +129,11 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 			groups = append(groups, g)
 		}
 		for _, state := range g.states {
-			before := state.Held()
+			before := state.HeldBytes()
 			if err := state.Add(c); err != nil {
 				return nil, err
 			}
-			held.used += state.Held() - before
+			held.used += state.HeldBytes() - before
 		}
 		if err := held.check(); err != nil {
 			return nil, err

@@ -226,13 +226,13 @@ func (s *lookup) run(r *run, in Docs) Docs {
 
 func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 	inner := *r
-	c := r.base.On(d)
+	c := r.base.ForDocument(d)
 	for _, v := range s.let {
 		x, err := v.e.Eval(c)
 		if err != nil {
 			return nil, err
 		}
-		inner.base = inner.base.With(v.name, x)
+		inner.base = inner.base.WithVariable(v.name, x)
 	}
 	var m *query.Matcher
 	if s.local != "" {

@@ -181,7 +181,7 @@ func (s *merge) write(r *run, in Docs) error {
 			}
 		}
 		err = r.env.MergeOne(s.db, s.coll, s.on, d, func(old bson.D) (bson.D, Action, error) {
-			return s.apply(r.base.On(d), d, old)
+			return s.apply(r.base.ForDocument(d), d, old)
 		})
 		if err != nil {
 			return s.inContext(err)

@@ -44,7 +44,7 @@ func (s *out) run(r *run, in Docs) Docs {
 				}
 			}
 		}
-		if err := r.env.Out(s.db, s.coll, withIDs); err != nil {
+		if err := r.env.ReplaceCollection(s.db, s.coll, withIDs); err != nil {
 			yield(nil, err)
 		}
 	}

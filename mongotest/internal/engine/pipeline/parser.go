@@ -63,7 +63,7 @@ func (p *parser) parseStages(list bson.A) ([]stage, error) {
 			return nil, err
 		}
 		if slices.Contains(scoreless, name) {
-			p.scope = p.scope.Unscored()
+			p.scope = p.scope.WithoutScore()
 		}
 		if f, ok := s.(follower); ok {
 			f.follow(out)
@@ -123,8 +123,8 @@ func (p *parser) enterPipeline(owner string, vars ...string) *parser {
 	next := *p
 	next.depth++
 	next.owner = owner
-	next.scope = p.scope.Unscored()
-	next.scope = next.scope.With(vars...)
+	next.scope = p.scope.WithoutScore()
+	next.scope = next.scope.WithVariables(vars...)
 	return &next
 }
 

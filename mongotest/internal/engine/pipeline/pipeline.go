@@ -42,7 +42,7 @@ func Parse(stages bson.A, env Env) (*Pipeline, error) { return ParseVars(stages,
 func ParseVars(stages bson.A, env Env, vars map[string]any) (*Pipeline, error) {
 	p := parser{
 		table: table, env: env,
-		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(env.Collation()),
+		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).WithCollation(env.Collation()),
 	}
 	list, err := p.parseStages(stages)
 	if err != nil {

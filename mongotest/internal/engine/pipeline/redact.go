@@ -19,7 +19,7 @@ type redact struct{ e expr.Expr }
 const wholeDocument = "ROOT of the stage"
 
 func parseRedact(p *parser, _ string, arg any) (stage, error) {
-	e, err := expr.Parse(withRoot(arg), p.scope.With("KEEP", "PRUNE", "DESCEND", wholeDocument))
+	e, err := expr.Parse(withRoot(arg), p.scope.WithVariables("KEEP", "PRUNE", "DESCEND", wholeDocument))
 	return redact{e}, err
 }
 
@@ -49,11 +49,11 @@ func withRoot(v any) any {
 }
 
 func (s redact) run(r *run, in Docs) Docs {
-	base := r.base.With("KEEP", "keep").With("PRUNE", "prune").With("DESCEND", "descend")
+	base := r.base.WithVariable("KEEP", "keep").WithVariable("PRUNE", "prune").WithVariable("DESCEND", "descend")
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
 			if err == nil {
-				v, failed := s.document(base.With(wholeDocument, d), d)
+				v, failed := s.document(base.WithVariable(wholeDocument, d), d)
 				if err = failed; err == nil && bsonval.IsMissing(v) {
 					continue
 				}
@@ -71,7 +71,7 @@ func (s redact) document(c *expr.Context, d bson.D) (any, error) {
 	if err := c.Step(); err != nil {
 		return nil, err
 	}
-	v, err := s.e.Eval(c.On(d))
+	v, err := s.e.Eval(c.ForDocument(d))
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ type run struct {
 func (p *Pipeline) Run(in Docs) Docs {
 	watch := p.env.Watch()
 	r := &run{env: p.env, watch: watch, by: p.env.Collation()}
-	r.base = expr.NewContext(nil, p.env.Now(), watch, p.vars).Scored(&r.score)
+	r.base = expr.NewContext(nil, p.env.Now(), watch, p.vars).WithScore(&r.score)
 	in = r.noteScores(in, p.text)
 	return runStages(r, p.stages, in)
 }

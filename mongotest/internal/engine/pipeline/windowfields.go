@@ -191,7 +191,7 @@ func (s *windowFields) arrange(r *run, in Docs) ([]placed, error) {
 		}
 		x := placed{d: d}
 		if s.partition != nil {
-			if x.partition, err = s.partition.Eval(r.base.On(d)); err != nil {
+			if x.partition, err = s.partition.Eval(r.base.ForDocument(d)); err != nil {
 				return nil, err
 			}
 		}

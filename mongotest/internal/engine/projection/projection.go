@@ -82,10 +82,10 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 	}
 	b := builder{
 		find: true, root: &node{},
-		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).Under(m.Collation()),
+		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).WithCollation(m.Collation()),
 	}
 	if m != nil && m.Text(false) != nil {
-		b.scope = b.scope.Scored()
+		b.scope = b.scope.WithScore()
 	}
 	if err := b.addDocument("", spec); err != nil {
 		return nil, err
@@ -106,10 +106,10 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 // Apply returns the projected document, which shares what it can with doc. The positional operator works on the
 // result, in which its array is still whole: a path that ends with ".$" is an inclusion.
 func (p *Projection) Apply(doc bson.D) (bson.D, error) {
-	c := p.base.On(doc)
+	c := p.base.ForDocument(doc)
 	if p.scored {
 		score := p.matcher.TextScore(doc)
-		c = c.Scored(&score)
+		c = c.WithScore(&score)
 	}
 	out, err := p.fields.Apply(c, doc)
 	if err != nil || p.positional == nil {

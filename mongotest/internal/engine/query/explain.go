@@ -176,7 +176,7 @@ func branches(arg any) []clause {
 }
 
 func (x explainer) expression(arg any, inverted bool) bson.D {
-	e, err := expr.Parse(arg, expr.NewScope().Under(x.by))
+	e, err := expr.Parse(arg, expr.NewScope().WithCollation(x.by))
 	var result any
 	if err == nil {
 		result, err = e.Eval(expr.NewContext(x.doc, time.Time{}, nil, nil))

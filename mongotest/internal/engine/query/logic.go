@@ -81,6 +81,6 @@ func (p *parser) parseSchema(_ string, arg any) (node, error) {
 }
 
 func (n test) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
-	v, err := n.e.Eval(c.On(d))
+	v, err := n.e.Eval(c.ForDocument(d))
 	return err == nil && bsonval.Truthy(v), err
 }

@@ -83,7 +83,7 @@ func (m *Matcher) MatchArrayIndex(doc bson.D) (matched bool, index int, err erro
 func (m *Matcher) With(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c, by: m.by} }
 
 // Watched returns the matcher with a watch that ends the loops of a Match.
-func (m *Matcher) Watched(w *interrupt.Watch) *Matcher { return m.With(m.base.Watched(w)) }
+func (m *Matcher) Watched(w *interrupt.Watch) *Matcher { return m.With(m.base.WithWatch(w)) }
 
 // Vars returns the variables that the filter was parsed with.
 func (m *Matcher) Vars() map[string]any { return m.base.Vars() }

@@ -14,7 +14,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	}
 	p := &parser{
 		table: table,
-		scope: expr.NewScope(names...).Under(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
+		scope: expr.NewScope(names...).WithCollation(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
 		special: opt.Special, inMatch: opt.InMatch,
 	}
 	if opt.Scope != nil {

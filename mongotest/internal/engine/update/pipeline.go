@@ -20,7 +20,7 @@ func parseStages(stages bson.A, opt Options) ([]stage, error) {
 	for name := range opt.Vars {
 		names = append(names, name)
 	}
-	scope := expr.NewScope(names...).Under(opt.Collation)
+	scope := expr.NewScope(names...).WithCollation(opt.Collation)
 	out := make([]stage, 0, len(stages))
 	for _, v := range stages {
 		d, ok := v.(bson.D)
@@ -79,7 +79,7 @@ func (u *Update) runStages(doc bson.D, in Input) (bson.D, error) {
 		if err != nil {
 			return nil, err
 		}
-		doc, c = next, c.On(next)
+		doc, c = next, c.ForDocument(next)
 	}
 	return doc, nil
 }

@@ -86,7 +86,7 @@ func (in *inputs) evalInput(i int) (any, error) {
 		in.list, in.done = make([]any, len(in.p.Docs)), make([]bool, len(in.p.Docs))
 	}
 	if !in.done[i] {
-		v, err := in.eval(in.p.Context.On(in.p.Docs[i]))
+		v, err := in.eval(in.p.Context.ForDocument(in.p.Docs[i]))
 		if err == nil {
 			err = in.p.Context.Step()
 		}

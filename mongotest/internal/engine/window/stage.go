@@ -64,4 +64,6 @@ func newError(format string, args ...any) error {
 func (s Stage) parseSortKey() (expr.Expr, error) { return expr.Parse("$"+s.SortBy[0].Key, s.Scope) }
 
 // eval evaluates an expression for the i-th document.
-func (p *Partition) eval(e expr.Expr, i int) (any, error) { return e.Eval(p.Context.On(p.Docs[i])) }
+func (p *Partition) eval(e expr.Expr, i int) (any, error) {
+	return e.Eval(p.Context.ForDocument(p.Docs[i]))
+}
