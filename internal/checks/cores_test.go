@@ -75,6 +75,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/pipe",
 	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",
+	"mongotest/internal/engine/query",
 	"mongotest/internal/engine/router",
 	"mongotest/internal/engine/session",
 	"mongotest/internal/engine/specs",

@@ -167,7 +167,7 @@ func (x *aggregation) planNear(
 		return err
 	}
 	x.tail = stages[1:]
-	x.rest = near.After(p, q.Matcher.Near())
+	x.rest = near.After(p, q.Matcher.FindNear())
 	x.plan, err = plan.Choose(coll, q)
 	return err
 }

@@ -39,7 +39,7 @@ func parseMatch(p *parser, _ string, arg any) (stage, error) {
 }
 
 func (s *match) run(r *run, in Docs) Docs {
-	m := s.m.With(r.base)
+	m := s.m.Bind(r.base)
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
 			if err == nil {

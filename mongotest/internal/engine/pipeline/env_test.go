@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ func (m *memory) Collation() *collation.Collator                     { return ni
 
 func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	m.finds++
-	m.bounds = append(m.bounds, q.Paths()...)
+	m.bounds = append(m.bounds, slices.Sorted(maps.Keys(q.Bounds()))...)
 	return func(yield func(bson.D, error) bool) {
 		for _, d := range m.colls[coll] {
 			ok, err := q.Match(d)

@@ -133,7 +133,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 	frontier = slices.DeleteFunc(slices.Clone(frontier), bsonval.IsMissing)
 	var restrict *query.Matcher
 	if s.restrict != nil {
-		restrict = s.restrict.With(r.base)
+		restrict = s.restrict.Bind(r.base)
 	}
 	asked := map[string]bool{}
 	for _, v := range frontier {
@@ -146,7 +146,7 @@ func (s *graphLookup) search(r *run, d bson.D) (bson.A, error) {
 			return nil, err
 		}
 		if restrict != nil {
-			m = query.And(m, restrict)
+			m = query.RequireBoth(m, restrict)
 		}
 		frontier = nil
 		for x, err := range r.env.Find(s.db, s.from, m) {

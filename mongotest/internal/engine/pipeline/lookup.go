@@ -240,7 +240,7 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 		if m, err = equality(s.foreign, localValues(d, bsonval.ParsePath(s.local)), r.by); err != nil {
 			return nil, err
 		}
-		m = m.With(inner.base)
+		m = m.Bind(inner.base)
 	}
 	out, used := bson.A{}, 0
 	for x, err := range s.inner.over(&inner, s.db, s.from, m) {
@@ -263,7 +263,7 @@ func (s *subpipeline) over(r *run, db, coll string, m *query.Matcher) Docs {
 	if s != nil {
 		stages = s.stages
 		if s.filter != nil {
-			m = query.And(m, s.filter.With(r.base))
+			m = query.RequireBoth(m, s.filter.Bind(r.base))
 		}
 	}
 	if len(stages) > 0 {

@@ -86,7 +86,7 @@ func (r *run) watchDocs(in Docs) Docs {
 
 // Scored returns the pipeline for documents that have a score in the filter's text search, if it has one.
 func (p *Pipeline) Scored(filter *query.Matcher) *Pipeline {
-	if filter.Text(false) == nil {
+	if filter.FindText(false) == nil {
 		return p
 	}
 	next := *p
