@@ -73,6 +73,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/operators",
 	"mongotest/internal/engine/pcre",
 	"mongotest/internal/engine/pipe",
+	"mongotest/internal/engine/pipeline",
 	"mongotest/internal/engine/plan",
 	"mongotest/internal/engine/projection",
 	"mongotest/internal/engine/query",

@@ -14,8 +14,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/update"
 )
 
-// Out replaces all documents in one write. The collection's indexes stay.
-func (e *environment) Out(db, coll string, docs pipeline.Docs) error {
+// ReplaceCollection replaces all documents in one write. The collection's indexes stay.
+func (e *environment) ReplaceCollection(db, coll string, docs pipeline.Docs) error {
 	ns, err := e.namespace(db, coll)
 	if err != nil {
 		return err

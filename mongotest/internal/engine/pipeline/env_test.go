@@ -55,7 +55,7 @@ func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	}
 }
 
-func (m *memory) Out(_, coll string, docs Docs) error {
+func (m *memory) ReplaceCollection(_, coll string, docs Docs) error {
 	var all []bson.D
 	for d, err := range docs {
 		if err != nil {
@@ -115,7 +115,8 @@ func newMemory() *memory {
 		return out
 	}
 	return &memory{unique: []string{"k"}, colls: map[string][]bson.D{
-		"in":     docs("[{_id: 1, t: 'a', n: 5, p: [1, 2]}, {_id: 2, t: 'b', n: 3, p: []}, {_id: 3, t: 'a', n: 1}, {_id: 4, t: null, n: 3, p: 2}]"),
+		"in": docs("[{_id: 1, t: 'a', n: 5, p: [1, 2]}, {_id: 2, t: 'b', n: 3, p: []}, {_id: 3, t: 'a', n: 1}, " +
+			"{_id: 4, t: null, n: 3, p: 2}]"),
 		"parts":  docs("[{_id: 1, name: 'x', w: 4}, {_id: 2, name: 'y', w: 2}, {_id: 9, tags: ['a', 'c']}]"),
 		"target": docs("[{_id: 1, k: 'a', old: true}, {_id: 7, k: 'z', old: true}]"),
 	}}
