@@ -58,7 +58,7 @@ func parseBucket(p *parser, _ string, arg any) (stage, error) {
 			"The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the "+
 				"highest boundary.")
 	}
-	// The fields of output are parsed as those of a $group, with its errors.
+	// The fields of output are parsed as fields of a $group, with its errors.
 	g, err := parseGroup(p, "$group", append(bson.D{{Key: "_id", Value: b.makeKey()}}, b.output...))
 	if err != nil {
 		return nil, err

@@ -105,7 +105,7 @@ func (s *bucketAuto) parseBuckets(v any) error {
 	return nil
 }
 
-// parseOutput reads the fields of the result, which are those of a $group.
+// parseOutput reads the fields of the result. They have the form of a $group's fields.
 func (s *bucketAuto) parseOutput(p *parser, v any) error {
 	d, ok := v.(bson.D)
 	if !ok {

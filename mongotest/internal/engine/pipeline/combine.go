@@ -10,7 +10,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// unionWith is $unionWith: the documents of the input, and then those of a pipeline over another collection.
+// unionWith is $unionWith: the documents of the input, and then the documents of a pipeline over another
+// collection.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
 //
 //	[{$match: {open: true}}, {$unionWith: {coll: "archive", pipeline: [{$match: {open: true}}]}}]

@@ -155,7 +155,7 @@ func (s *densify) parseRange(name string, d bson.D) error {
 			return mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, f.Key)
 		}
 	}
-	// An empty unit is wrong, and not the same as none.
+	// The unit "" is a mistake, and not the same as no unit.
 	_, hasUnit := bsonval.Get(d, "unit")
 	_, whole := bsonval.Int64(s.step)
 	switch {

@@ -23,7 +23,7 @@ import (
 )
 
 // densifyRun is the state of one run. A value is "on the steps" of a partition if a whole number of steps leads to it
-// from the beginning of the range. Documents between two steps are kept, and change nothing for the steps.
+// from the beginning of the range. Documents between two steps are passed on, and don't move the steps.
 type densifyRun struct {
 	*densify
 	r        *run
@@ -31,7 +31,7 @@ type densifyRun struct {
 	made     int                          // how many documents were added, of all partitions
 	parts    map[string]*densifyPartition // by the key of their fields under the collation
 	order    []*densifyPartition          // in the order of their first documents
-	min, max any                          // the least and the greatest value of all documents so far; nil: none
+	min, max any                          // with full bounds: the least and the greatest value so far
 	last     any                          // the value on the steps that was reached last, in any partition
 }
 
@@ -44,7 +44,7 @@ type densifyPartition struct {
 // errStopped ends a run when the caller wants no more documents. It never leaves this file.
 var errStopped = errors.New("no more documents are wanted")
 
-// run adds documents while the input comes, and holds none of it.
+// run adds documents while the input comes. It holds no documents.
 func (s *densify) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		x := &densifyRun{densify: s, r: r, yield: yield, parts: map[string]*densifyPartition{}}
@@ -66,8 +66,8 @@ func (s *densify) run(r *run, in Docs) Docs {
 	}
 }
 
-// addDocument passes on a document, after those that are missing before it. A document without a value is passed on
-// only.
+// addDocument passes on a document. Before it, it adds the documents that are missing. A document without a value has
+// no place on the steps, and is only passed on.
 func (x *densifyRun) addDocument(d bson.D) error {
 	v := getPath(d, x.field)
 	if bsonval.IsNullish(v) {

@@ -22,7 +22,7 @@ type match struct {
 	m      *query.Matcher
 }
 
-// parseMatch parses $match. The filter has only the names of the variables; run binds their values.
+// parseMatch parses $match. The filter has only the names of the variables. run binds their values.
 func parseMatch(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {

@@ -47,7 +47,7 @@ type Env interface {
 	// Find streams the documents of a collection or view that match. It uses an index if one serves the filter. A
 	// collection that doesn't exist has no documents.
 	Find(db, coll string, m *query.Matcher) Docs
-	// ReplaceCollection replaces the collection's documents by those of the sequence, for $out. It adds the _ids that
+	// ReplaceCollection replaces the collection's documents by the sequence, for $out. It adds the _ids that
 	// are missing. An error in the sequence leaves the collection as it was, and is returned.
 	ReplaceCollection(db, coll string, docs Docs) error
 	// IsUnique reports whether a unique index has exactly these fields, in any order, and the pipeline's collation. A

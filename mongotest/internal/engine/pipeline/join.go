@@ -29,7 +29,7 @@ func makeEquality(field string, values bson.A, by *collation.Collator) (*query.M
 }
 
 // listLocalValues returns the values of a $lookup's localField: each element of an array, and null if there is no
-// value, so that a document without the field finds those with null or without the foreign field.
+// value, so that a document without the field finds documents whose foreign field is null or missing.
 func listLocalValues(d bson.D, path bsonval.Path) bson.A {
 	var out bson.A
 	visitValues(d, path, func(v any) { out = append(out, v) })

@@ -16,7 +16,7 @@ import (
 // limit, a cartesian product by mistake would take all memory of the process.
 const maxSpill = 1 << 30
 
-// meter counts the bytes that a stage holds. Bytes are those of the documents as BSON, not of the memory that they
+// meter counts the bytes that a stage holds. Bytes are the size of the documents as BSON, not of the memory that they
 // take.
 type meter struct {
 	used, limit int   // bytes

@@ -1,7 +1,7 @@
 package pipeline
 
-// This file has $merge. It decides what becomes of each document of the target; the engine finds and writes it
-// (Env.MergeOne).
+// This file has $merge. It decides what becomes of each document of the target. The engine finds and writes
+// the document (Env.MergeOne).
 
 import (
 	"errors"
@@ -26,13 +26,13 @@ import (
 //
 // What happens if a document matches (whenMatched):
 //
-//	merge          the fields of the new document are set in it; this is the default
-//	replace        the new document takes its place; the _id must stay the same
+//	merge          the fields of the new document are set in it (the default)
+//	replace        the new document takes its place, with the same _id
 //	keepExisting   it stays as it is
 //	fail           the stage fails
-//	[stages]       the stages change it, as an update by a pipeline; $$new is the new document
+//	[stages]       the stages change it, as an update by a pipeline does ($$new is the new document)
 //
-// If none matches (whenNotMatched), the new document is inserted or dropped (discard), or the stage fails.
+// If no document matches (whenNotMatched), the new document is inserted or dropped (discard), or the stage fails.
 type merge struct {
 	db, coll   string     // the target, see parseTarget
 	on         []string   // the fields by which a document matches another one; a unique index must have them

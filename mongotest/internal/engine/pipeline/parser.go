@@ -1,6 +1,6 @@
 package pipeline
 
-// This file parses lists of stages: that of a command, and those within stages. It checks where a stage stands; the
+// This file parses lists of stages: the list of a command, and lists within stages. It checks where a stage stands. The
 // stages check their arguments.
 
 import (

@@ -55,7 +55,7 @@ func renameRoot(v any) any {
 	return v
 }
 
-// run redacts each document, and drops those of which nothing is left.
+// run redacts each document, and drops a document if nothing is left of it.
 func (s redact) run(r *run, in Docs) Docs {
 	// The values of the verdicts are strings that redactDocument knows.
 	base := r.base.With("KEEP", "keep").With("PRUNE", "prune").With("DESCEND", "descend")

@@ -101,5 +101,5 @@ func (p *Pipeline) ScoreBy(filter *query.Matcher) *Pipeline {
 	return &next
 }
 
-// Len returns the number of stages. explain shows the last ones, behind those that Leading has taken off.
+// Len returns the number of stages. explain shows the last ones, behind the stages that Leading has taken off.
 func (p *Pipeline) Len() int { return len(p.stages) }

@@ -1,6 +1,6 @@
 package pipeline
 
-// This file has $collStats and $indexStats. The engine computes the numbers; the stages read the options.
+// This file has $collStats and $indexStats. The engine computes the numbers. The stages read the options.
 
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"

@@ -105,8 +105,8 @@ func (s *unwind) run(_ *run, in Docs) Docs {
 //
 //	{a: [5, 6]}               {a: 5, i: 0}, {a: 6, i: 1}
 //	{a: 5}                    {a: 5, i: null}
-//	{a: []}                   no document; with preserve {i: null}
-//	{a: null} and {}          no document; with preserve {a: null, i: null} and {i: null}
+//	{a: []}                   no document, or with preserve {i: null}
+//	{a: null} and {}          no document, or with preserve {a: null, i: null} and {i: null}
 func (s *unwind) unwindDocument(d bson.D, yield func(bson.D) bool) bool {
 	v := getPath(d, s.path)
 	a, isArray := v.(bson.A)

@@ -99,8 +99,8 @@ func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	return leaf{elementMatch{document: n}}, nil
 }
 
-// parseAll parses $all: a condition for each element of its list, which may be met by different elements. Either all of
-// the list are $elemMatch, or none.
+// parseAll parses $all: a condition for each element of its list, which may be met by different elements. If one of
+// the list is $elemMatch, all must be.
 func parseAll(p *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	if !ok {

@@ -108,8 +108,8 @@ func (p pattern) findIntervals() ([]Interval, bool) {
 	return []Interval{i, Point(p.source)}, true
 }
 
-// findSuccessor returns the least string that is greater than all strings with the prefix. ok is false if there is
-// none, because all bytes are the greatest.
+// findSuccessor returns the least string that is greater than all strings with the prefix. ok is false if no
+// string is greater, because all bytes of the prefix are 0xff.
 func findSuccessor(prefix string) (next string, ok bool) {
 	b := []byte(prefix)
 	for i := len(b) - 1; i >= 0; i-- {
@@ -121,8 +121,8 @@ func findSuccessor(prefix string) (next string, ok bool) {
 	return "", false
 }
 
-// findIntervals returns an interval for each value and each regular expression of the list. One entry without bounds is
-// enough that the list has none.
+// findIntervals returns an interval for each value and each regular expression of the list. If an entry
+// has no bounds, the list has no bounds.
 func (in inList) findIntervals() ([]Interval, bool) {
 	list := make([]Interval, 0, len(in.sorted)+1)
 	if in.null {

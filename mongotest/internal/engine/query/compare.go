@@ -111,7 +111,7 @@ type inList struct {
 	regexes []pattern
 }
 
-// parseIn parses $in. Operators aren't allowed in its list; a regular expression is.
+// parseIn parses $in. Its list may have regular expressions, but no operators.
 func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	if !ok {

@@ -47,7 +47,8 @@ func (m *Matcher) listEqualities(taken func(path string) bool) (bson.D, error) {
 	return out, nil
 }
 
-// collectEqualities appends the equalities of a node to out. A node that every match needn't fulfill has none.
+// collectEqualities appends the equalities of a node to out. A branch of an $or has equalities only if it is
+// the only one.
 func collectEqualities(n node, out *bson.D) {
 	switch n := n.(type) {
 	case and:

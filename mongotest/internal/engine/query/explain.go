@@ -119,7 +119,7 @@ func (x explainer) explainAll(list []clause, inverted bool) bson.D {
 	return x.explainTree("$and", list, inverted)
 }
 
-// explainTree explains a logical operator by those of its clauses that caused the result: clauses that didn't match or,
+// explainTree explains a logical operator by the clauses that caused its result: clauses that didn't match or,
 // inverted, that did.
 func (x explainer) explainTree(op string, list []clause, inverted bool) bson.D {
 	inverted = inverted != (op == "$nor")

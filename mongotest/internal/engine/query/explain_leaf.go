@@ -123,7 +123,7 @@ func (x explainer) findValues(path string, whole bool) (values bson.A, there boo
 }
 
 // hasGeometry reports whether one of the values is a geometry, or the field as a whole: a legacy point is an array of
-// two numbers, which alone are none.
+// two numbers, and a number alone is no geometry.
 func (x explainer) hasGeometry(path string, values bson.A) bool {
 	field, _ := bsonval.Get(x.doc, path)
 	return slices.ContainsFunc(append(values[:len(values):len(values)], field), func(v any) bool {

@@ -1,7 +1,7 @@
 package query
 
-// This file has intervals of index keys, and lists of them. Bounds are such lists. Package plan scans them, and package
-// router finds shards by them.
+// This file has intervals of index keys, and lists of them. Bounds are lists of intervals. Package plan scans them, and
+// package router finds shards by them.
 
 import (
 	"math"

@@ -51,7 +51,7 @@
 // # Files
 //
 //	parse.go, parser.go, field.go     how a filter becomes a tree
-//	operators.go                      the tables; all other files are below them
+//	operators.go                      the tables, which refer to all operators
 //	matcher.go, walk.go               the tree, and how it is run
 //	compare.go, element.go, array.go, bits.go, regex.go, geo.go, near.go, logic.go, sample.go, text.go
 //	                                  the operators
@@ -86,7 +86,7 @@ import (
 type Options struct {
 	Now  time.Time      // $$NOW in $expr
 	Vars map[string]any // variables in $expr, as $lookup's let defines them; names are without $$
-	// Collation is what strings compare under; nil means byte by byte.
+	// Collation is the collation under which strings compare. Nil compares them byte by byte.
 	Collation *collation.Collator
 	// Upsert refuses $expr, which MongoDB doesn't take in an upsert.
 	Upsert bool
@@ -131,8 +131,8 @@ func (m *Matcher) MatchArrayIndex(doc bson.D) (matched bool, index int, err erro
 	return true, index, nil
 }
 
-// Bind returns the matcher with the variables, $$NOW and the watch of a context. It replaces all of those with which
-// the filter was parsed. The context must have every variable that the filter names.
+// Bind returns the matcher with the variables, $$NOW and the watch of a context. They replace the variables, the
+// time and the watch with which the filter was parsed. The context must have every variable that the filter names.
 func (m *Matcher) Bind(c *expr.Context) *Matcher { return &Matcher{root: m.root, base: c, by: m.by} }
 
 // BindWatch returns the matcher with a watch that ends the loops of a Match. A validator is parsed once, and used by
@@ -186,14 +186,14 @@ func (s scoped) match(_ *expr.Context, d bson.D, rec *int) (bool, error) {
 	return s.m.root.match(s.m.base, d, rec)
 }
 
-// node is a condition on a whole document. match gets the context of the matcher; it is nil below $elemMatch, where no
-// condition needs it. If rec isn't nil, match stores there the position of the array element that matched, and leaves
-// it as it is if there is none.
+// node is a condition on a whole document. match gets the context of the matcher. The context is nil below
+// $elemMatch, where no condition needs it. If rec isn't nil, match stores there the position of the array element that
+// matched. It leaves rec as it is if the document matched by no element.
 type node interface {
 	match(c *expr.Context, d bson.D, rec *int) (bool, error)
 }
 
-// The nodes that consist of others. An empty and matches every document, an empty or matches none.
+// The nodes that consist of others. An empty and matches every document, an empty or no document.
 type (
 	and []node
 	or  []node

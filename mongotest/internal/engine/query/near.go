@@ -29,7 +29,9 @@ type Near struct {
 	Radians bool // distances on the sphere are in radians, not in meters
 	GeoJSON bool // the point is one of GeoJSON, which a 2d index doesn't serve
 
-	Min, Max float64 // distances, both included; Max is +Inf without $maxDistance
+	// Min and Max are distances in meters, radians or the unit of the plane. Both are included. Max is +Inf without
+	// $maxDistance.
+	Min, Max float64
 }
 
 // Distance returns the distance of the nearest geometry that the document has at the path, and this geometry as it is

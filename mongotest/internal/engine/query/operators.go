@@ -15,7 +15,7 @@ var table = operators{
 		"$expr":       (*parser).parseExpr,
 		"$jsonSchema": (*parser).parseSchema,
 		"$text":       (*parser).parseText,
-		// A comment is a condition that is always true; parseFilter leaves it out.
+		// A comment is a condition that is always true. parseFilter leaves it out.
 		"$comment":    func(*parser, string, any) (node, error) { return and{}, nil },
 		"$sampleRate": (*parser).parseSampleRate,
 		"$alwaysTrue": (*parser).parseAlways, "$alwaysFalse": (*parser).parseAlways,

@@ -1,7 +1,7 @@
 package query
 
 // This file says where the geometries of matching documents lie. Package plan scans the cells of a geospatial index
-// there. The cells find candidates; each document is matched afterwards.
+// there. The cells find candidates. Each document is matched afterwards.
 
 import "github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 
