@@ -148,7 +148,7 @@ func readAggregate(r *request) (*aggregation, error) {
 	if q.Matcher, err = query.Parse(q.Filter, opt); err != nil {
 		return nil, err
 	}
-	x.rest = x.rest.Scored(q.Matcher)
+	x.rest = x.rest.ScoreBy(q.Matcher)
 	x.plan, err = plan.Choose(coll, q)
 	return x, err
 }
@@ -159,7 +159,7 @@ func checkSource(stages bson.A, none bool) error {
 	own := pipeline.IsCollectionless(stages)
 	switch {
 	case own && !none:
-		return pipeline.OnlyCollectionless(stages[0].(bson.D)[0].Key)
+		return pipeline.NewCollectionlessError(stages[0].(bson.D)[0].Key)
 	case none && len(stages) == 0:
 		return mongoerr.New(mongoerr.InvalidNamespace, "{aggregate: 1} is not valid for an empty pipeline.")
 	case none && !own:
@@ -187,7 +187,7 @@ func (x *aggregation) planNear(
 		return err
 	}
 	x.tail = stages[1:]
-	x.rest = near.After(p, q.Matcher.Near())
+	x.rest = near.MeasureBy(p, q.Matcher.FindNear())
 	x.plan, err = plan.Choose(coll, q)
 	return err
 }

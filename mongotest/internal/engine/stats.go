@@ -24,7 +24,7 @@ func (e *environment) findCollection(stage, db, coll string) (store.Namespace, *
 		}
 	}
 	if e.InTransaction() {
-		return ns, nil, pipeline.NotInTransaction(stage)
+		return ns, nil, pipeline.NewTransactionError(stage)
 	}
 	return ns, e.state.Collection(ns), nil
 }

@@ -96,7 +96,7 @@ func (v Validation) NewCheck() store.Check {
 	}
 	// old is nil for an insert.
 	return func(w *interrupt.Watch, old, next bson.D) error {
-		m := v.matcher.Watched(w)
+		m := v.matcher.BindWatch(w)
 		passes := func(doc bson.D) (bool, error) { // a document on which an expression fails doesn't pass
 			ok, err := m.Match(doc)
 			if err != nil && interrupt.Ends(mongoerr.CodeOf(err)) {

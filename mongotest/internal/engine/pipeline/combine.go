@@ -1,5 +1,7 @@
 package pipeline
 
+// This file has $unionWith and $facet, which combine the results of several pipelines.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,22 +10,32 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// unionWith is $unionWith.
+// unionWith is $unionWith: the documents of the input, and then the documents of a pipeline over another
+// collection.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/unionWith/
+//
+//	[{$match: {open: true}}, {$unionWith: {coll: "archive", pipeline: [{$match: {open: true}}]}}]
+//
+// The pipeline has no variables of its own. It runs when the input has ended.
 type unionWith struct {
-	db, coll string
+	db, coll string // see parseTarget; "" if the pipeline has documents of its own
 	inner    *subpipeline
 }
 
-// NotInTransaction is the error of a stage that a transaction doesn't allow.
-func NotInTransaction(stage string) error {
+// NewTransactionError returns the error of a stage that a transaction doesn't allow. The engine returns it for
+// statistics.
+func NewTransactionError(stage string) error {
 	return mongoerr.New(mongoerr.OperationNotSupportedInTransaction,
 		"Stage not supported inside of a multi-document transaction: %s", stage)
 }
 
+// parseUnionWith parses {$unionWith: "c"} and {$unionWith: {coll: "c", pipeline: [...]}}. A collection isn't needed if
+// the pipeline begins with $documents.
 func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	if p.env != nil && p.env.InTransaction() {
-		return nil, NotInTransaction(name)
+		return nil, NewTransactionError(name)
 	}
+	// A string is the collection, with no stages. In a document, db and coll are checked by parseTarget.
 	s := &unionWith{}
 	list := bson.A{}
 	var from any = arg
@@ -38,17 +50,19 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 			case "pipeline":
 				if list, ok = f.Value.(bson.A); !ok {
 					return nil, mongoerr.New(mongoerr.TypeMismatch,
-						"BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'", bsonval.TypeName(f.Value))
+						"BSON field '$unionWith.pipeline' is the wrong type '%s', expected type 'array'",
+						bsonval.TypeName(f.Value))
 				}
 			default:
-				return nil, mongoerr.New(mongoerr.IDLUnknownField, "BSON field '$unionWith.%s' is an unknown field.", f.Key)
+				return nil, mongoerr.New(mongoerr.IDLUnknownField,
+					"BSON field '$unionWith.%s' is an unknown field.", f.Key)
 			}
 		}
 		from, named = names, len(names) > 0
 	}
 	var err error
 	if named {
-		s.db, s.coll, err = target(name, from)
+		s.db, s.coll, err = parseTarget(name, from)
 	} else {
 		err = checkDocuments(name, list)
 	}
@@ -59,13 +73,13 @@ func parseUnionWith(p *parser, name string, arg any) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.inner, err = inside.subpipeline(list)
+	s.inner, err = inside.parseSubpipeline(list)
 	return s, err
 }
 
 func (s *unionWith) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		for _, part := range []Docs{in, s.inner.over(r, s.db, s.coll, nil)} {
+		for _, part := range []Docs{in, s.inner.runOver(r, s.db, s.coll, nil)} {
 			for d, err := range part {
 				if !yield(d, err) || err != nil {
 					return
@@ -75,12 +89,19 @@ func (s *unionWith) run(r *run, in Docs) Docs {
 	}
 }
 
-// facet is $facet: several pipelines over the same documents.
+// facet is $facet: several pipelines over the same documents. The result is one document with an array for each
+// pipeline. https://www.mongodb.com/docs/manual/reference/operator/aggregation/facet/
+//
+//	{$facet: {byTag: [{$sortByCount: "$tag"}], cheapest: [{$sort: {price: 1}}, {$limit: 1}]}}
+//
+//	{byTag: [{_id: "a", count: 2}, {_id: "b", count: 1}], cheapest: [{_id: 7, price: 1}]}
 type facet []struct {
 	name   string
 	stages []stage
 }
 
+// parseFacet parses the pipelines, which have the variables of the outer one. parser.checkPlace refuses stages that a
+// facet can't have.
 func parseFacet(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok || len(d) == 0 {
@@ -106,6 +127,8 @@ func parseFacet(p *parser, _ string, arg any) (stage, error) {
 	return s, nil
 }
 
+// run reads the whole input, because each pipeline begins with its first document. The result may have 100 MB. It may
+// be larger than a stored document, if later stages make it smaller.
 func (s facet) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		all, err := collectDocs(in, r.newMeter("$facet", nil))
@@ -123,7 +146,8 @@ func (s facet) run(r *run, in Docs) Docs {
 					return
 				}
 				if used += bsonval.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
-					yield(nil, mongoerr.New(4031700, "document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
+					yield(nil, mongoerr.New(4031700,
+						"document constructed by $facet is %d bytes, which exceeds the limit of %d bytes",
 						used, expr.MaxMemory))
 					return
 				}

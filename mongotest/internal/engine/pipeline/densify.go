@@ -1,5 +1,7 @@
 package pipeline
 
+// This file parses $densify. densify_run.go runs it.
+
 import (
 	"slices"
 	"strings"
@@ -12,28 +14,36 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// densify is $densify: documents for the values of a field that are missing in a range.
+// densify is $densify: it adds documents for the values of a field that are missing in a range. A partition is the
+// documents that have the same values in some fields. Each partition is densified by itself.
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/densify/
+//
+//	{$densify: {field: "n", partitionByFields: ["p"], range: {step: 2, bounds: [0, 6]}}}
+//
+//	{p: 1, n: 2}   gives   {p: 1, n: 0}, {p: 1, n: 2}, {p: 1, n: 4}
 type densify struct {
-	field      []string
-	partitions expr.Expr // a document of the fields; nil: all documents are one partition
-	step       any
-	unit       string // "": numbers
+	field      []string  // the path of the field
+	partitions expr.Expr // a document of partitionByFields, such as {p: "$p"}; nil: all documents are one partition
+	step       any       // a positive number; with a unit it is whole
+	unit       string    // of a step between dates, such as "hour"; "": the values are numbers
 	kind       densifyKind
 	low, high  any // of explicitBounds
 }
 
+// densifyKind says which range a partition has.
 type densifyKind uint8
 
 const (
-	fullBounds      densifyKind = iota // all values of all partitions
-	partitionBounds                    // the values of each partition
-	explicitBounds                     // from low up to, but not, high
+	fullBounds      densifyKind = iota // "full": from the least value of all partitions to the greatest
+	partitionBounds                    // "partition": from the partition's least value to its greatest
+	explicitBounds                     // [low, high]: high isn't in the range
 )
 
-// maxDensified is how many documents a $densify may make: the default of MongoDB's internalQueryMaxAllowedDensifyDocs.
+// maxDensified is how many documents a $densify may add. It is the default of MongoDB's parameter
+// internalQueryMaxAllowedDensifyDocs.
 const maxDensified = 500_000
 
+// parseDensify parses the stage, and puts a $sort before it: run needs the documents in the order of the field.
 func parseDensify(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -68,30 +78,33 @@ func parseDensify(p *parser, name string, arg any) (stage, error) {
 	if span == nil {
 		return nil, mongoerr.New(40414, "BSON field '%s.range' is missing but a required field", name)
 	}
-	if err := s.span(name+".range", span); err != nil {
+	// The range first: whether partitions are needed depends on its bounds.
+	if err := s.parseRange(name+".range", span); err != nil {
 		return nil, err
 	}
-	if err := s.fields(p, field, by); err != nil {
+	if err := s.parsePaths(p, field, by); err != nil {
 		return nil, err
 	}
-	sort, err := parseSort(p, "$sort", s.order(field, by))
-	return several{sort, s}, err
+	sort, err := parseSort(p, "$sort", s.makeSort(field, by))
+	return chain{sort, s}, err
 }
 
-// fields reads the paths.
-func (s *densify) fields(p *parser, field string, by []string) error {
+// parsePaths reads the paths of the field and of partitionByFields, which may not contain each other.
+func (s *densify) parsePaths(p *parser, field string, by []string) error {
 	for _, path := range append(by, field) {
 		if err := expr.CheckPath(path); err != nil {
 			return err
 		}
 	}
+	// The expression of a document's partition: of the paths "p" and "a.b" {p: "$p", a: {b: "$a.b"}}.
 	s.field = strings.Split(field, ".")
 	var partition bson.D
 	for _, path := range by {
 		list := strings.Split(path, ".")
 		switch n := min(len(list), len(s.field)); {
 		case slices.Equal(list, s.field):
-			return mongoerr.New(8993000, "BSON field '$densify.partitionByFields' contains the field that is being densified")
+			return mongoerr.New(8993000,
+				"BSON field '$densify.partitionByFields' contains the field that is being densified")
 		case slices.Equal(list[:n], s.field[:n]):
 			return mongoerr.New(9554500,
 				"BSON field '$densify.partitionByFields' and the field that is being densified contain each other")
@@ -111,8 +124,9 @@ func (s *densify) fields(p *parser, field string, by []string) error {
 	return err
 }
 
-// order is how the documents are sorted: where the bounds are those of all partitions, these come mixed.
-func (s *densify) order(field string, by []string) bson.D {
+// makeSort returns the $sort before the stage. The partitions come one after the other. With full bounds they come
+// mixed, as MongoDB's do, because then the first document has the least value.
+func (s *densify) makeSort(field string, by []string) bson.D {
 	var d bson.D
 	for _, path := range by {
 		if s.kind != fullBounds && bsonval.Index(d, path) < 0 {
@@ -122,8 +136,8 @@ func (s *densify) order(field string, by []string) bson.D {
 	return append(d, bson.E{Key: field, Value: int32(1)})
 }
 
-// span parses the range.
-func (s *densify) span(name string, d bson.D) error {
+// parseRange parses {step: 1, unit: "day", bounds: "full"}. name is the path of the range, for errors.
+func (s *densify) parseRange(name string, d bson.D) error {
 	bounds := bsonval.Missing
 	s.step = bsonval.Missing
 	for _, f := range d {
@@ -141,6 +155,7 @@ func (s *densify) span(name string, d bson.D) error {
 			return mongoerr.New(mongoerr.IDLUnknownField, "BSON field '%s.%s' is an unknown field.", name, f.Key)
 		}
 	}
+	// The unit "" is a mistake, and not the same as no unit.
 	_, hasUnit := bsonval.Get(d, "unit")
 	_, whole := bsonval.Int64(s.step)
 	switch {
@@ -149,17 +164,19 @@ func (s *densify) span(name string, d bson.D) error {
 	case bsonval.IsMissing(bounds):
 		return mongoerr.New(40414, "BSON field '%s.bounds' is missing but a required field", name)
 	case !bsonval.IsNumber(s.step) || bsonval.Compare(s.step, int32(0)) <= 0:
-		return mongoerr.New(5733401, "The step parameter in a range statement must be a strictly positive numeric value")
+		return mongoerr.New(5733401,
+			"The step parameter in a range statement must be a strictly positive numeric value")
 	case hasUnit && !whole:
 		return mongoerr.New(6586400,
 			"The step parameter in a range statement must be a whole number when densifying a date range")
 	case hasUnit && !dates.IsUnit(s.unit):
 		return mongoerr.New(mongoerr.FailedToParse, "unknown time unit value: %s", s.unit)
 	}
-	return s.bounds(bounds)
+	return s.parseBounds(bounds)
 }
 
-func (s *densify) bounds(v any) error {
+// parseBounds parses "full", "partition" or a pair.
+func (s *densify) parseBounds(v any) error {
 	switch b := v.(type) {
 	case string:
 		switch b {
@@ -172,13 +189,15 @@ func (s *densify) bounds(v any) error {
 		return nil
 	case bson.A:
 		s.kind = explicitBounds
-		return s.pair(b)
+		return s.parsePair(b)
 	}
 	return mongoerr.New(5733404,
-		"The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers or two dates")
+		"The bounds in a range statement must be the string 'full', 'partition', or an ascending array of two numbers "+
+			"or two dates")
 }
 
-func (s *densify) pair(b bson.A) error {
+// parsePair parses explicit bounds: two numbers of the step's type, or two dates if there is a unit.
+func (s *densify) parsePair(b bson.A) error {
 	switch {
 	case len(b) != 2:
 		return mongoerr.New(5733403, "A bounding array in a range statement must have exactly two elements")
@@ -189,6 +208,8 @@ func (s *densify) pair(b bson.A) error {
 	_, date := b[0].(bson.DateTime)
 	_, date2 := b[1].(bson.DateTime)
 	number := bsonval.IsNumber(b[0])
+	// Numbers of different types are refused here, though they compare as equal: the documents that are added would
+	// have values of another type than those in the collection.
 	switch {
 	case number && s.unit != "":
 		return mongoerr.New(5733409, "Numeric bounds may not have unit parameter")

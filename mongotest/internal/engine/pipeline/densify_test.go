@@ -30,16 +30,20 @@ func TestDensify(t *testing.T) {
 			spec: "{field: 'a.n', range: {step: 1, bounds: 'full'}}",
 			want: `[{"a":{"n":1,"x":1}},{"a":{"n":2}},{"a":{"n":3}}]`,
 		},
-		{"doubles", "[{n: 1}, {n: 2}]", "{field: 'n', range: {step: 0.5, bounds: 'full'}}", `[{"n":1},{"n":1.5},{"n":2}]`},
+		{
+			reason: "doubles", docs: "[{n: 1}, {n: 2}]", spec: "{field: 'n', range: {step: 0.5, bounds: 'full'}}",
+			want: `[{"n":1},{"n":1.5},{"n":2}]`,
+		},
 		{
 			reason: "months",
 			docs:   "[{n: {$date: '2024-01-31T00:00:00Z'}}, {n: {$date: '2024-03-31T00:00:00Z'}}]",
 			spec:   "{field: 'n', range: {step: 1, unit: 'month', bounds: 'full'}}",
 
-			want: `[{"n":{"$date":"2024-01-31T00:00:00Z"}},{"n":{"$date":"2024-02-29T00:00:00Z"}},{"n":{"$date":"2024-03-29T00:00:00Z"}},{"n":{"$date":"2024-03-31T00:00:00Z"}}]`,
+			want: `[{"n":{"$date":"2024-01-31T00:00:00Z"}},{"n":{"$date":"2024-02-29T00:00:00Z"}},` +
+				`{"n":{"$date":"2024-03-29T00:00:00Z"}},{"n":{"$date":"2024-03-31T00:00:00Z"}}]`,
 		},
 	} {
-		if got, err := result(over(c.docs), "[{$densify: "+c.spec+"}]"); err != nil || got != c.want {
+		if got, err := result(makeMemory(c.docs), "[{$densify: "+c.spec+"}]"); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
 		}
 	}
@@ -57,32 +61,8 @@ func TestDensify(t *testing.T) {
 			code: 9554500,
 		},
 	} {
-		if _, err := result(over(c.docs), "[{$densify: "+c.spec+"}]"); mongoerr.CodeOf(err) != c.code {
+		if _, err := result(makeMemory(c.docs), "[{$densify: "+c.spec+"}]"); mongoerr.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
-		}
-	}
-}
-
-func TestGranularities(t *testing.T) {
-	for _, c := range []struct{ reason, docs, granularity, want string }{
-		{"between two decades", "[{n: 0.8}]", "E6", `[{"min":0.68,"max":1.0}]`},
-		{"zero stays", "[{n: 0}]", "R5", `[{"min":0,"max":0}]`},
-		{"a preferred number goes to the next", "[{n: 100}]", "R10", `[{"min":80.0,"max":125.0}]`},
-		{
-			reason: "a decimal stays one", docs: "[{n: {$numberDecimal: '3'}}]", granularity: "1-2-5",
-			want: `[{"min":{"$numberDecimal":"2.00000000000000"},"max":{"$numberDecimal":"5.00000000000000"}}]`,
-		},
-		{
-			reason: "decimal powers", docs: "[{n: {$numberDecimal: '0.3'}}]", granularity: "POWERSOF2",
-			want: `[{"min":{"$numberDecimal":"0.25"},"max":{"$numberDecimal":"0.5"}}]`,
-		},
-		{"large powers", "[{n: {$numberLong: '4294967296'}}]", "POWERSOF2", `[{"min":2147483648,"max":8589934592}]`},
-		{"powers of halves", "[{n: 0.5}]", "POWERSOF2", `[{"min":0.25,"max":1}]`},
-	} {
-		got, err := field(over(c.docs),
-			"[{$bucketAuto: {groupBy: '$n', buckets: 1, granularity: '"+c.granularity+"'}}]", "_id")
-		if err != nil || got != c.want {
-			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
 		}
 	}
 }

@@ -1,5 +1,8 @@
 package pipeline
 
+// This file has $match, and the stages that change one document: $project, $set, $addFields, $unset, $replaceRoot and
+// $replaceWith. Package query has the filters, package projection the changes.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -11,17 +14,22 @@ import (
 )
 
 // match is $match.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/match/
+//
+//	{$match: {open: true, $expr: {$gt: ["$n", "$$limit"]}}}
 type match struct {
-	filter bson.D
+	filter bson.D // as it was given, for Leading
 	m      *query.Matcher
 }
 
+// parseMatch parses $match. The filter has only the names of the variables. run binds their values.
 func parseMatch(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, mongoerr.New(15959, "the match filter must be an expression in an object")
 	}
 	opt := query.Options{Scope: &p.scope, InMatch: true}
+	// A $text needs the text index of the command's collection, so only a first $match may have it.
 	if p.first && query.HasText(d) {
 		if p.depth > 0 {
 			return nil, mongoerr.New(mongoerr.NotImplemented,
@@ -38,27 +46,32 @@ func parseMatch(p *parser, _ string, arg any) (stage, error) {
 	return &match{filter: d, m: m}, nil
 }
 
-func (s *match) run(r *run, in Docs) Docs {
-	m := s.m.With(r.base)
+func (s *match) run(r *run, in Docs) Docs { return filterDocs(in, s.m.Bind(r.base)) }
+
+// filterDocs returns the documents that match, all if m is nil. $match and pipelines over other collections call it.
+func filterDocs(in Docs, m *query.Matcher) Docs {
+	if m == nil {
+		return in
+	}
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
-			if err == nil {
-				matched, failed := m.Match(d)
-				if err = failed; err == nil && !matched {
-					continue
-				}
+			matched := err == nil
+			if matched {
+				matched, err = m.Match(d)
 			}
-			if !yield(d, err) || err != nil {
+			if (matched || err != nil) && !yield(d, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-// each is a stage that makes one document of each.
-type each func(c *expr.Context, d bson.D) (bson.D, error)
+// perDocument is a stage that makes one document of each, by a function. c has the document as $$ROOT, and the
+// variables.
+type perDocument func(c *expr.Context, d bson.D) (bson.D, error)
 
-func (f each) run(r *run, in Docs) Docs {
+// run evaluates all expressions of a stage on the document as it came.
+func (f perDocument) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
 			if err == nil {
@@ -75,17 +88,23 @@ func (f each) run(r *run, in Docs) Docs {
 	}
 }
 
+// parseFields parses the stages that change one document. $fill calls it too. The changes of each stage:
+//
+//	{$project: {a: 1, b: "$x"}}     keeps or removes fields, and computes others
+//	{$set: {a: "$x"}}               $addFields is the same
+//	{$unset: ["a", "b.c"]}          removes fields
+//	{$replaceRoot: {newRoot: "$a"}} $replaceWith: "$a" is the same
 func parseFields(p *parser, name string, arg any) (stage, error) {
 	if name == "$replaceRoot" || name == "$replaceWith" {
 		f, err := projection.ParseReplaceRoot(name, arg, p.scope)
-		return each(f), err
+		return perDocument(f), err
 	}
 	if name == "$unset" {
 		f, err := projection.ParseUnset(arg)
 		if err != nil {
 			return nil, err
 		}
-		return each(f.Apply), nil
+		return perDocument(f.Apply), nil
 	}
 	d, ok := arg.(bson.D)
 	switch {
@@ -104,5 +123,5 @@ func parseFields(p *parser, name string, arg any) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return each(f.Apply), nil
+	return perDocument(f.Apply), nil
 }

@@ -1,6 +1,7 @@
 package pipeline_test
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -39,7 +40,7 @@ func (m *memory) Collation() *collation.Collator                     { return ni
 
 func (m *memory) Find(_, coll string, q *query.Matcher) Docs {
 	m.finds++
-	m.bounds = append(m.bounds, q.Paths()...)
+	m.bounds = append(m.bounds, slices.Sorted(maps.Keys(q.Bounds()))...)
 	return func(yield func(bson.D, error) bool) {
 		for _, d := range m.colls[coll] {
 			ok, err := q.Match(d)
@@ -114,7 +115,8 @@ func newMemory() *memory {
 		return out
 	}
 	return &memory{unique: []string{"k"}, colls: map[string][]bson.D{
-		"in":     docs("[{_id: 1, t: 'a', n: 5, p: [1, 2]}, {_id: 2, t: 'b', n: 3, p: []}, {_id: 3, t: 'a', n: 1}, {_id: 4, t: null, n: 3, p: 2}]"),
+		"in": docs("[{_id: 1, t: 'a', n: 5, p: [1, 2]}, {_id: 2, t: 'b', n: 3, p: []}, {_id: 3, t: 'a', n: 1}, " +
+			"{_id: 4, t: null, n: 3, p: 2}]"),
 		"parts":  docs("[{_id: 1, name: 'x', w: 4}, {_id: 2, name: 'y', w: 2}, {_id: 9, tags: ['a', 'c']}]"),
 		"target": docs("[{_id: 1, k: 'a', old: true}, {_id: 7, k: 'z', old: true}]"),
 	}}

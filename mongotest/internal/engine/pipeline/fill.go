@@ -1,5 +1,7 @@
 package pipeline
 
+// This file has $fill, and the readers of options that $densify and $setWindowFields use too.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,15 +9,24 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// filling is a $fill that is being read.
-type filling struct {
-	by             any    // $setWindowFields' partitionBy; Missing: there is none
-	sort           bson.D // nil: there is none
-	windows, plain bson.D // the outputs by a method, and those by a value
+// fillSpec is a $fill while its options are read.
+type fillSpec struct {
+	by      any    // the partitionBy of a $setWindowFields; Missing: there is none
+	sort    bson.D // sortBy; nil: there is none
+	windows bson.D // the output of a $setWindowFields, for the fields that are filled by a method
+	plain   bson.D // the fields of an $addFields, for those that are filled by a value
 }
 
-// parseFill makes of $fill what it stands for: a $setWindowFields for the fields that are filled by a method, and an
-// $addFields for those that are filled by a value.
+// parseFill parses $fill, which sets fields that are null or missing, and makes other stages of it:
+//
+//	{$fill: {sortBy: {t: 1}, output: {a: {method: "locf"}, b: {value: 0}}}}
+//
+// The method locf (last observation carried forward) takes the value of the document before, the method linear a value
+// on the line between the documents before and after. The stages for it:
+//
+//	{$setWindowFields: {sortBy: {t: 1}, output: {a: {$locf: "$a"}}}}
+//	{$addFields: {b: {$ifNull: ["$b", 0]}}}
+//
 // https://www.mongodb.com/docs/manual/reference/operator/aggregation/fill/
 func parseFill(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
@@ -23,7 +34,7 @@ func parseFill(p *parser, name string, arg any) (stage, error) {
 		return nil, mongoerr.New(mongoerr.FailedToParse, "The %s stage specification must be an object, found %s",
 			name, bsonval.TypeName(arg))
 	}
-	f := filling{by: bsonval.Missing}
+	f := fillSpec{by: bsonval.Missing}
 	var output bson.D
 	for _, e := range d {
 		var err error
@@ -31,9 +42,9 @@ func parseFill(p *parser, name string, arg any) (stage, error) {
 		case "sortBy":
 			f.sort, err = readDocument(name, e)
 		case "partitionBy":
-			err = f.partition(name, e)
+			err = f.parsePartition(name, e)
 		case "partitionByFields":
-			err = f.partitionFields(name, e)
+			err = f.parsePartitionFields(name, e)
 		case "output":
 			output, err = readDocument(name, e)
 		default:
@@ -47,16 +58,18 @@ func parseFill(p *parser, name string, arg any) (stage, error) {
 	case output == nil:
 		return nil, mongoerr.New(40414, "BSON field '%s.output' is missing but a required field", name)
 	case len(output) == 0:
-		return nil, mongoerr.New(6050203, "The output field in '$fill' must contain an object with at least one element")
+		return nil, mongoerr.New(6050203,
+			"The output field in '$fill' must contain an object with at least one element")
 	}
 	for _, e := range output {
-		if err := f.output(name, e); err != nil {
+		if err := f.parseOutput(name, e); err != nil {
 			return nil, err
 		}
 	}
-	return f.stages(p)
+	return f.makeStages(p)
 }
 
+// readDocument reads an option that is a document. The result isn't nil, which stands for an option that isn't given.
 func readDocument(stage string, f bson.E) (bson.D, error) {
 	d, ok := f.Value.(bson.D)
 	if !ok {
@@ -68,17 +81,20 @@ func readDocument(stage string, f bson.E) (bson.D, error) {
 	return d, nil
 }
 
+// newTypeError returns the error of an option of another type than want.
 func newTypeError(stage string, f bson.E, want string) error {
 	return mongoerr.New(mongoerr.TypeMismatch, "BSON field '%s.%s' is the wrong type '%s', expected type '%s'",
 		stage, f.Key, bsonval.TypeName(f.Value), want)
 }
 
-var twoPartitions = mongoerr.New(6050204,
+// errTwoPartitions is the error of a $fill with both ways of partitioning. The text is MongoDB's.
+var errTwoPartitions = mongoerr.New(6050204,
 	"Maximum one of 'partitionBy' and 'partitionByFields can be specified in '$fill'")
 
-func (f *filling) partition(name string, e bson.E) error {
+// parsePartition reads partitionBy, an expression. $setWindowFields parses it.
+func (f *fillSpec) parsePartition(name string, e bson.E) error {
 	if !bsonval.IsMissing(f.by) {
-		return twoPartitions
+		return errTwoPartitions
 	}
 	switch e.Value.(type) {
 	case string, bson.D:
@@ -90,9 +106,10 @@ func (f *filling) partition(name string, e bson.E) error {
 		name, e.Key, bsonval.TypeName(e.Value))
 }
 
-func (f *filling) partitionFields(name string, e bson.E) error {
+// parsePartitionFields reads partitionByFields: ["a", "b"] is the expression {a: "$a", b: "$b"}.
+func (f *fillSpec) parsePartitionFields(name string, e bson.E) error {
 	if !bsonval.IsMissing(f.by) {
-		return twoPartitions
+		return errTwoPartitions
 	}
 	names, err := readTexts(name, e)
 	by := bson.D{}
@@ -103,7 +120,7 @@ func (f *filling) partitionFields(name string, e bson.E) error {
 	return err
 }
 
-// readTexts reads a list of strings.
+// readTexts reads an option that is a list of strings.
 func readTexts(stage string, f bson.E) ([]string, error) {
 	list, ok := f.Value.(bson.A)
 	if !ok {
@@ -120,8 +137,9 @@ func readTexts(stage string, f bson.E) ([]string, error) {
 	return out, nil
 }
 
-// output reads how one field is filled.
-func (f *filling) output(stage string, e bson.E) error {
+// parseOutput reads how one field is filled: {method: "locf"}, {method: "linear"} or {value: expression}. A field with
+// neither stays as it is.
+func (f *fillSpec) parseOutput(stage string, e bson.E) error {
 	d, ok := e.Value.(bson.D)
 	if !ok {
 		return mongoerr.New(6050200, "Each fill output specification must be an object with exactly one field")
@@ -147,6 +165,7 @@ func (f *filling) output(stage string, e bson.E) error {
 		return mongoerr.New(6050201,
 			"Each fill output specification must have exactly one of 'method' or 'value' fields, not both")
 	case method != "":
+		// The functions of $setWindowFields for the methods.
 		function := map[string]string{"locf": "$locf", "linear": "$linearFill"}[method]
 		f.windows = append(f.windows, bson.E{Key: e.Key, Value: bson.D{{Key: function, Value: "$" + e.Key}}})
 	case !bsonval.IsMissing(by):
@@ -155,8 +174,9 @@ func (f *filling) output(stage string, e bson.E) error {
 	return nil
 }
 
-func (f *filling) stages(p *parser) (several, error) {
-	var out several
+// makeStages parses the stages that the $fill stands for.
+func (f *fillSpec) makeStages(p *parser) (chain, error) {
+	var out chain
 	if f.windows != nil {
 		spec := bson.D{{Key: "output", Value: f.windows}}
 		if f.sort != nil {

@@ -16,8 +16,9 @@ import (
 func org() *memory {
 	m := newMemory()
 	var list []bson.D
-	for _, v := range valuetest.Array("[{_id: 1, name: 'Dev'}, {_id: 2, name: 'Eliot', to: 'Dev'}, {_id: 3, name: 'Ron', to: 'Eliot'}," +
-		" {_id: 4, name: 'Andrew', to: ['Eliot', 'Ron']}, {_id: 5, name: 'Loop', to: 'Pool'}, {_id: 6, name: 'Pool', to: 'Loop'}]") {
+	for _, v := range valuetest.Array("[{_id: 1, name: 'Dev'}, {_id: 2, name: 'Eliot', to: 'Dev'}, " +
+		"{_id: 3, name: 'Ron', to: 'Eliot'}, {_id: 4, name: 'Andrew', to: ['Eliot', 'Ron']}, " +
+		"{_id: 5, name: 'Loop', to: 'Pool'}, {_id: 6, name: 'Pool', to: 'Loop'}]") {
 		list = append(list, v.(bson.D))
 	}
 	m.colls["in"] = list
@@ -85,13 +86,17 @@ func TestGraphLookupRefuses(t *testing.T) {
 		{"unknown argument", "[{$graphLookup: {" + whole + ", x: 1}}]", 40104},
 		{
 			reason: "as is no string",
-			stages: "[{$graphLookup: {from: 'in', startWith: '$to', connectFromField: 'to', connectToField: 'name', as: 1}}]",
-			code:   40103,
+			stages: "[{$graphLookup: {from: 'in', startWith: '$to', connectFromField: 'to', connectToField: 'name', " +
+				"as: 1}}]",
+			code: 40103,
 		},
 		{"maxDepth is no number", "[{$graphLookup: {" + whole + ", maxDepth: 'a'}}]", 40100},
 		{"maxDepth below 0", "[{$graphLookup: {" + whole + ", maxDepth: -1}}]", 40101},
 		{"maxDepth is no whole number", "[{$graphLookup: {" + whole + ", maxDepth: 1.5}}]", 40102},
-		{"restrictSearchWithMatch is no document", "[{$graphLookup: {" + whole + ", restrictSearchWithMatch: 1}}]", 40185},
+		{
+			reason: "restrictSearchWithMatch is no document",
+			stages: "[{$graphLookup: {" + whole + ", restrictSearchWithMatch: 1}}]", code: 40185,
+		},
 		{"a path that ends in a dot", "[{$graphLookup: {" + whole + ", depthField: 'a.'}}]", 40353},
 	} {
 		_, err := result(org(), c.stages)
@@ -108,7 +113,8 @@ func TestGraphLookupRefuses(t *testing.T) {
 		})
 	}
 	_, err := result(m,
-		"[{$match: {_id: 1}}, {$graphLookup: {from: 'in', startWith: 'big', connectFromField: 'to', connectToField: 'name', as: 'up'}}]")
+		"[{$match: {_id: 1}}, {$graphLookup: {from: 'in', startWith: 'big', connectFromField: 'to', "+
+			"connectToField: 'name', as: 'up'}}]")
 	var e *mongoerr.Error
 	if !errors.As(err, &e) || e.Code != 40099 {
 		t.Errorf("more than 100 MB: %v", err)

@@ -1,5 +1,7 @@
 package pipeline
 
+// This file has $group, and $sortByCount, which is made of it. Package expr has the accumulators.
+
 import (
 	"strings"
 
@@ -10,17 +12,25 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// group is $group. Its groups come out in the order of their first documents.
+// group is $group: one document for each value of an expression, with accumulators over the documents that have it. The
+// groups come out in the order of their first documents. MongoDB promises no order.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/group/
+//
+//	{$group: {_id: "$w", n: {$sum: 1}, best: {$max: "$v"}}}
+//
+//	{w: "a", v: 1}, {w: "b", v: 5}, {w: "a", v: 3}   gives   {_id: "a", n: 2, best: 3}, {_id: "b", n: 1, best: 5}
 type group struct {
 	id     expr.Expr
 	fields []groupField
 }
 
+// groupField is a field of the result: {total: {$sum: "$n"}}. $bucketAuto has them too.
 type groupField struct {
 	name string
 	acc  *expr.Accumulator
 }
 
+// parseGroup parses the stage. $bucket and $sortByCount call it for a $group that they make.
 func parseGroup(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -38,7 +48,7 @@ func parseGroup(p *parser, _ string, arg any) (stage, error) {
 			}
 			continue
 		}
-		if err := s.add(p, f); err != nil {
+		if err := s.addField(p, f); err != nil {
 			return nil, err
 		}
 	}
@@ -48,7 +58,8 @@ func parseGroup(p *parser, _ string, arg any) (stage, error) {
 	return s, nil
 }
 
-func (s *group) add(p *parser, f bson.E) error {
+// addField parses one field of the result, and adds it.
+func (s *group) addField(p *parser, f bson.E) error {
 	acc, ok := f.Value.(bson.D)
 	switch {
 	case strings.Contains(f.Key, "."):
@@ -60,6 +71,7 @@ func (s *group) add(p *parser, f bson.E) error {
 	case len(acc) != 1:
 		return mongoerr.New(40238, "The field '%s' must specify one accumulator", f.Key)
 	}
+	// MongoDB refuses a field that is given twice, though a document may have it twice.
 	for _, g := range s.fields {
 		if g.name == f.Key {
 			return mongoerr.New(16406, "duplicate field in $group: %s", f.Key)
@@ -73,14 +85,16 @@ func (s *group) add(p *parser, f bson.E) error {
 	return nil
 }
 
-type oneGroup struct {
+// groupState is a group while documents are read. states[i] is the state of fields[i].
+type groupState struct {
 	id     any
 	states []expr.Group
 }
 
+// run yields a document for each group, when all of the input was read.
 func (s *group) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		groups, err := s.collect(r, in)
+		groups, err := s.collectGroups(r, in)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -98,11 +112,13 @@ func (s *group) run(r *run, in Docs) Docs {
 	}
 }
 
-func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
-	var groups []*oneGroup
-	byKey := map[string]*oneGroup{}
-	var key []byte
-	held := r.newMeter("$group", newGroupError())
+// collectGroups reads all documents. The meter counts the groups' _ids and what the accumulators hold, not the
+// documents.
+func (s *group) collectGroups(r *run, in Docs) ([]*groupState, error) {
+	var groups []*groupState
+	byKey := map[string]*groupState{} // by the key of the _id under the collation
+	var key []byte                    // is used again for each document
+	held := r.newMeter("$group", newGroupMemoryError())
 	for d, err := range in {
 		if err != nil {
 			return nil, err
@@ -112,6 +128,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Documents without a value are in the group of null.
 		if bsonval.IsMissing(id) {
 			id = nil
 		}
@@ -121,7 +138,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 			if err := held.add(id); err != nil {
 				return nil, err
 			}
-			g = &oneGroup{id: id, states: make([]expr.Group, len(s.fields))}
+			g = &groupState{id: id, states: make([]expr.Group, len(s.fields))}
 			for i, f := range s.fields {
 				g.states[i] = f.acc.Start()
 			}
@@ -129,6 +146,7 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 			groups = append(groups, g)
 		}
 		for _, state := range g.states {
+			// $push and $addToSet hold more with each document, $sum doesn't.
 			before := state.HeldBytes()
 			if err := state.Add(c); err != nil {
 				return nil, err
@@ -142,11 +160,13 @@ func (s *group) collect(r *run, in Docs) ([]*oneGroup, error) {
 	return groups, nil
 }
 
-// stages is several stages as one.
-type several []stage
+// chain is several stages as one. Stages that MongoDB describes as short forms of others are chains.
+type chain []stage
 
-func (s several) run(r *run, in Docs) Docs { return runStages(r, s, in) }
+func (s chain) run(r *run, in Docs) Docs { return runStages(r, s, in) }
 
+// parseSortByCount parses {$sortByCount: "$tag"}: {$group: {_id: "$tag", count: {$sum: 1}}} and {$sort: {count: -1}}.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sortByCount/
 func parseSortByCount(p *parser, _ string, arg any) (stage, error) {
 	switch x := arg.(type) {
 	case string:
@@ -168,5 +188,5 @@ func parseSortByCount(p *parser, _ string, arg any) (stage, error) {
 		return nil, err
 	}
 	s, err := parseSort(p, "$sort", bson.D{{Key: "count", Value: int32(-1)}})
-	return several{g, s}, err
+	return chain{g, s}, err
 }

@@ -1,53 +1,36 @@
 package pipeline
 
 import (
-	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/collation"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
-// lookup is $lookup: by equality of two fields, by a pipeline, or by both.
+// lookup is $lookup: it adds an array of documents of another collection to each document. They are found by the
+// equality of two fields, by a pipeline, or by both.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/lookup/
+//
+//	{$lookup: {from: "parts", localField: "part", foreignField: "_id", as: "found"}}
+//	{$lookup: {from: "parts", let: {n: "$n"}, pipeline: [{$match: {$expr: {$gt: ["$w", "$$n"]}}}], as: "found"}}
+//
+//	{_id: 1, part: "x"}   gives   {_id: 1, part: "x", found: [{_id: "x", w: 5}]}
+//
+// A document that finds nothing gets an empty array. Null and a missing localField find documents whose foreignField is
+// null or missing.
 type lookup struct {
-	db, from       string
-	as             []string
-	local, foreign string // "" without equality
+	db, from       string   // see parseTarget
+	as             []string // the path of the array
+	local, foreign string   // paths; "" without equality
 	let            []variable
 	inner          *subpipeline // nil without a pipeline
 }
 
-type variable struct {
-	name string
-	e    expr.Expr
-}
-
-// subpipeline is a pipeline over another collection, whose leading $match the
-// collection can serve.
-type subpipeline struct {
-	filter *query.Matcher // nil: all
-	stages []stage
-}
-
-func (p *parser) subpipeline(list bson.A) (*subpipeline, error) {
-	stages, err := p.parseStages(list)
-	if err != nil {
-		return nil, err
-	}
-	s := &subpipeline{stages: stages}
-	if len(stages) > 0 {
-		if m, ok := stages[0].(*match); ok {
-			s.filter, s.stages = m.m, stages[1:]
-		}
-	}
-	return s, nil
-}
-
+// parseLookup parses the options. The pipeline is parsed last, because it needs the collection and the variables.
 func parseLookup(p *parser, name string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -61,9 +44,9 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 		var err error
 		switch f.Key {
 		case "from":
-			s.db, s.from, err = target(name, f.Value)
+			s.db, s.from, err = parseTarget(name, f.Value)
 		case "as", "localField", "foreignField":
-			err = s.text(f)
+			err = s.parseField(f)
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
 				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s",
@@ -78,7 +61,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 			return nil, err
 		}
 	}
-	if err := s.check(list != nil, let != nil); err != nil {
+	if err := s.checkOptions(list != nil, let != nil); err != nil {
 		return nil, err
 	}
 	if list == nil {
@@ -88,7 +71,8 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 	return s, s.parsePipeline(p, list, let)
 }
 
-func (s *lookup) text(f bson.E) error {
+// parseField parses one of the options that are strings. All three are paths.
+func (s *lookup) parseField(f bson.E) error {
 	v, ok := f.Value.(string)
 	if !ok {
 		return mongoerr.New(mongoerr.FailedToParse, "$lookup argument '%s' must be a string, found %s", f.Key,
@@ -108,7 +92,8 @@ func (s *lookup) text(f bson.E) error {
 	return nil
 }
 
-func (s *lookup) check(pipeline, let bool) error {
+// checkOptions refuses options that don't go together. pipeline and let say whether these options are given.
+func (s *lookup) checkOptions(pipeline, let bool) error {
 	switch {
 	case s.as == nil:
 		return mongoerr.New(mongoerr.FailedToParse, "must specify 'as' field for a $lookup")
@@ -126,6 +111,8 @@ func (s *lookup) check(pipeline, let bool) error {
 	return nil
 }
 
+// parsePipeline parses the variables and the pipeline. The expressions of the variables see the outer document, and the
+// pipeline sees the variables of let and those of the command. Without a from, it must begin with $documents.
 func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	stages, ok := list.(bson.A)
 	if !ok {
@@ -146,71 +133,28 @@ func (s *lookup) parsePipeline(p *parser, list any, let bson.D) error {
 	}
 	inside, err := p.enterCollection("$lookup", s.db, s.from, names...)
 	if err == nil {
-		s.inner, err = inside.subpipeline(stages)
+		s.inner, err = inside.parseSubpipeline(stages)
 	}
 	if err == nil && s.local != "" && len(s.inner.stages) > 0 {
 		switch s.inner.stages[0].(type) {
-		case *collStats, indexStats: // the join would be before it
+		// The equality is a $match before the pipeline, and these stages must be the first.
+		case *collStats, indexStats:
 			err = newNotFirstError(stages[0].(bson.D)[0].Key)
 		}
 	}
 	return err
 }
 
-func parseLet(p *parser, let bson.D) ([]variable, error) {
-	var out []variable
-	for _, f := range let {
-		if err := expr.CheckVariable(f.Key); err != nil {
-			return nil, err
-		}
-		e, err := expr.Parse(f.Value, p.scope)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, variable{f.Key, e})
-	}
-	return out, nil
-}
-
-// target parses the name of a collection, or {db, coll}.
-func target(stage string, v any) (db, coll string, err error) {
-	switch x := v.(type) {
-	case string:
-		coll = x
-	case bson.D:
-		for _, f := range x {
-			s, ok := f.Value.(string)
-			switch {
-			case ok && f.Key == "db":
-				db = s
-			case ok && f.Key == "coll":
-				coll = s
-			case f.Key == "db" || f.Key == "coll":
-				return "", "", mongoerr.New(mongoerr.TypeMismatch,
-					"BSON field '%s.%s' is the wrong type '%s', expected type 'string'", stage, f.Key, bsonval.TypeName(f.Value))
-			default:
-				return "", "", mongoerr.New(mongoerr.FailedToParse,
-					"%s: unknown or wrong field in the collection's name: %s", stage, f.Key)
-			}
-		}
-	default:
-		return "", "", mongoerr.New(mongoerr.FailedToParse,
-			"%s: a collection must be a string or an object with db and coll, found %s", stage, bsonval.TypeName(v))
-	}
-	if coll == "" {
-		return "", "", mongoerr.New(mongoerr.InvalidNamespace, "%s: the collection's name is empty", stage)
-	}
-	return db, coll, nil
-}
-
+// run queries the collection for each document. An index on foreignField serves the equality.
 func (s *lookup) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		var same bson.A // what every document gets when nothing depends on it
+		// Without equality and variables, all documents get the same array, which is computed once.
+		var same bson.A
 		constant := s.local == "" && len(s.let) == 0
 		for d, err := range in {
 			found := same
 			if err == nil && (found == nil || !constant) {
-				found, err = s.find(r, d)
+				found, err = s.findMatches(r, d)
 				same = found
 			}
 			if err != nil {
@@ -224,7 +168,10 @@ func (s *lookup) run(r *run, in Docs) Docs {
 	}
 }
 
-func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
+// findMatches returns the array of one document. The variables of let are evaluated on it, and bound for the pipeline.
+// All documents together may have 100 MB.
+func (s *lookup) findMatches(r *run, d bson.D) (bson.A, error) {
+	// The pipeline has a run of its own, with the variables of this document.
 	inner := *r
 	c := r.base.ForDocument(d)
 	for _, v := range s.let {
@@ -237,121 +184,23 @@ func (s *lookup) find(r *run, d bson.D) (bson.A, error) {
 	var m *query.Matcher
 	if s.local != "" {
 		var err error
-		if m, err = equality(s.foreign, localValues(d, bsonval.ParsePath(s.local)), r.by); err != nil {
+		if m, err = makeEquality(s.foreign, listLocalValues(d, bsonval.ParsePath(s.local)), r.by); err != nil {
 			return nil, err
 		}
-		m = m.With(inner.base)
+		m = m.Bind(inner.base)
 	}
+	// used is in bytes. The documents are only measured up to the limit.
 	out, used := bson.A{}, 0
-	for x, err := range s.inner.over(&inner, s.db, s.from, m) {
+	for x, err := range s.inner.runOver(&inner, s.db, s.from, m) {
 		if err != nil {
 			return nil, err
 		}
 		if used += bsonval.SizeOf(x, expr.MaxMemory); used > expr.MaxMemory {
-			return nil, mongoerr.New(4568, "Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
+			return nil, mongoerr.New(4568,
+				"Total size of documents in %s matching pipeline's $lookup stage exceeds %d bytes",
 				s.from, expr.MaxMemory)
 		}
 		out = append(out, x)
 	}
 	return out, nil
-}
-
-// over runs the pipeline over the documents of a collection that match m too.
-// A nil pipeline has no stages, a nil matcher lets everything through.
-func (s *subpipeline) over(r *run, db, coll string, m *query.Matcher) Docs {
-	var stages []stage
-	if s != nil {
-		stages = s.stages
-		if s.filter != nil {
-			m = query.And(m, s.filter.With(r.base))
-		}
-	}
-	if len(stages) > 0 {
-		if own, ok := stages[0].(literalDocuments); ok {
-			return runStages(r, stages[1:], matching(own.run(r, nil), m))
-		}
-	}
-	if m == nil {
-		m = everything
-	}
-	return runStages(r, stages, r.env.Find(db, coll, m))
-}
-
-// matching returns the documents that match, all if m is nil.
-func matching(in Docs, m *query.Matcher) Docs {
-	if m == nil {
-		return in
-	}
-	return func(yield func(bson.D, error) bool) {
-		for d, err := range in {
-			matched := err == nil
-			if matched {
-				matched, err = m.Match(d)
-			}
-			if (matched || err != nil) && !yield(d, err) || err != nil {
-				return
-			}
-		}
-	}
-}
-
-var everything = query.MustParse(nil)
-
-// equality matches documents whose field equals one of the values under a collation.
-func equality(field string, values bson.A, by *collation.Collator) (*query.Matcher, error) {
-	isRegex := func(v any) bool { _, ok := v.(bson.Regex); return ok }
-	if !slices.ContainsFunc(values, isRegex) {
-		return query.Parse(bson.D{{Key: field, Value: bson.D{{Key: "$in", Value: values}}}}, query.Options{Collation: by})
-	}
-	branches := make(bson.A, len(values))
-	for i, v := range values {
-		branches[i] = bson.D{{Key: field, Value: bson.D{{Key: "$eq", Value: v}}}}
-	}
-	return query.Parse(bson.D{{Key: "$or", Value: branches}}, query.Options{Collation: by})
-}
-
-// localValues returns the values to join by: each element of an array, null when there is none.
-func localValues(d bson.D, path bsonval.Path) bson.A {
-	var out bson.A
-	visit(d, path, func(v any) { out = append(out, v) })
-	if len(out) == 0 {
-		return bson.A{nil}
-	}
-	return out
-}
-
-func visit(d bson.D, path bsonval.Path, f func(v any)) {
-	v, _ := bsonval.Get(d, path[0].Name)
-	path = path[1:]
-	for len(path) > 0 && path[0].Index >= 0 {
-		a, ok := v.(bson.A)
-		if !ok {
-			break
-		}
-		v = bsonval.Missing
-		if path[0].Index < len(a) {
-			v = a[path[0].Index]
-		}
-		path = path[1:]
-	}
-	a, isArray := v.(bson.A)
-	switch {
-	case bsonval.IsMissing(v):
-	case len(path) == 0 && isArray:
-		for _, x := range a {
-			f(x)
-		}
-	case len(path) == 0:
-		f(v)
-	case isArray:
-		for _, x := range a {
-			if d, ok := x.(bson.D); ok {
-				visit(d, path, f)
-			}
-		}
-	default:
-		if d, ok := v.(bson.D); ok {
-			visit(d, path, f)
-		}
-	}
 }

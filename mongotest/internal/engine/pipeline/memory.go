@@ -1,5 +1,9 @@
 package pipeline
 
+// This file limits the bytes that a stage may hold. Stages that MongoDB never lets write to disk, such as $lookup for
+// one document, have a limit of 100 MB in their own files (expr.MaxMemory).
+// https://www.mongodb.com/docs/manual/core/aggregation-pipeline-limits/
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,26 +12,30 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// maxSpill is how many bytes a stage may hold that MongoDB would write to disk. The engine has
-// no disk: without the limit, an accidental cartesian product takes all memory of the process.
+// maxSpill is how many bytes a stage may hold if MongoDB would write them to disk. The engine has no disk. Without the
+// limit, a cartesian product by mistake would take all memory of the process.
 const maxSpill = 1 << 30
 
-// meter counts the bytes that a stage holds.
+// meter counts the bytes that a stage holds. Bytes are the size of the documents as BSON, not of the memory that they
+// take.
 type meter struct {
-	used, limit int
-	over        error // what a stage that holds more is refused with
+	used, limit int   // bytes
+	tooLarge    error // the error of a stage that holds more than limit
 }
 
-// newMeter returns the meter of a stage that MongoDB lets write to disk, unless allowDiskUse is
-// false: then over is the stage's error at 100 MB. A nil error means that the stage always may.
-func (r *run) newMeter(name string, over error) *meter {
-	if !r.env.AllowDiskUse() && over != nil {
-		return &meter{limit: expr.MaxMemory, over: over}
+// newMeter returns the meter of a stage. MongoDB lets the stage write to disk, so the limit is maxSpill. If the command
+// says allowDiskUse: false, the limit is 100 MB, and tooLarge is MongoDB's error. It is nil for a stage that may always
+// write to disk.
+func (r *run) newMeter(name string, tooLarge error) *meter {
+	if !r.env.AllowDiskUse() && tooLarge != nil {
+		return &meter{limit: expr.MaxMemory, tooLarge: tooLarge}
 	}
-	return &meter{limit: maxSpill, over: mongoerr.New(mongoerr.OutOfDiskSpace,
+	return &meter{limit: maxSpill, tooLarge: mongoerr.New(mongoerr.OutOfDiskSpace,
 		"%s holds more than %d bytes, which the embedded engine can't write to disk", name, maxSpill)}
 }
 
+// add counts a value that the stage holds from now on. Values aren't measured further than to the limit, because
+// measuring a large one takes time.
 func (m *meter) add(v any) error {
 	if m.used <= m.limit {
 		m.used += bsonval.SizeOf(v, m.limit)
@@ -35,14 +43,15 @@ func (m *meter) add(v any) error {
 	return m.check()
 }
 
+// check returns the error of a stage that holds too much. $group calls it after it has changed used.
 func (m *meter) check() error {
 	if m.used > m.limit {
-		return m.over
+		return m.tooLarge
 	}
 	return nil
 }
 
-// collectDocs returns all documents. What it holds counts as the stage's.
+// collectDocs returns all documents of a sequence, and counts them by the stage's meter.
 func collectDocs(in Docs, m *meter) ([]bson.D, error) {
 	var all []bson.D
 	for d, err := range in {
@@ -57,12 +66,15 @@ func collectDocs(in Docs, m *meter) ([]bson.D, error) {
 	return all, nil
 }
 
-func newGroupError() error {
+// newGroupMemoryError is the error of a $group with allowDiskUse: false. Package order has that of a $sort.
+func newGroupMemoryError() error {
 	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
 		"Exceeded memory limit for $group, but didn't allow external sort. Pass allowDiskUse:true to opt in.")
 }
 
-func newWindowError() error {
+// newWindowMemoryError is the error of a $setWindowFields with allowDiskUse: false.
+func newWindowMemoryError() error {
 	return mongoerr.New(mongoerr.QueryExceededMemoryLimitNoDiskUseAllowed,
-		"Exceeded memory limit for $setWindowFields, but didn't allow external spilling; pass allowDiskUse:true to opt in")
+		"Exceeded memory limit for $setWindowFields, but didn't allow external spilling; "+
+			"pass allowDiskUse:true to opt in")
 }

@@ -10,16 +10,20 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// out is $out.
+// out is $out: it replaces the documents of a collection by its input. The engine does it in one write, so that a
+// reader sees all of the old documents or all of the new ones.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/out/
 type out struct{ db, coll string }
 
+// parseOut parses {$out: "c"} and {$out: {db: "d", coll: "c"}}.
 func parseOut(_ *parser, name string, arg any) (stage, error) {
 	switch arg.(type) {
 	case string, bson.D:
 	default:
-		return nil, mongoerr.New(16990, "$out only supports a string or object argument, but found %s", bsonval.TypeName(arg))
+		return nil, mongoerr.New(16990,
+			"$out only supports a string or object argument, but found %s", bsonval.TypeName(arg))
 	}
-	db, coll, err := target(name, arg)
+	db, coll, err := parseTarget(name, arg)
 	switch {
 	case err != nil:
 	case strings.HasPrefix(coll, "system."):
@@ -30,21 +34,13 @@ func parseOut(_ *parser, name string, arg any) (stage, error) {
 	return &out{db, coll}, err
 }
 
+// internalDatabases can't be written by a pipeline.
 var internalDatabases = []string{"admin", "config", "local"}
 
+// run writes when it is ranged over, and gives no documents.
 func (s *out) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		withIDs := func(yield func(bson.D, error) bool) {
-			for d, err := range in {
-				if err == nil && bsonval.Index(d, "_id") < 0 {
-					d = append(bson.D{{Key: "_id", Value: bson.NewObjectIDFromTimestamp(r.env.Now())}}, d...)
-				}
-				if !yield(d, err) || err != nil {
-					return
-				}
-			}
-		}
-		if err := r.env.ReplaceCollection(s.db, s.coll, withIDs); err != nil {
+		if err := r.env.ReplaceCollection(s.db, s.coll, in); err != nil {
 			yield(nil, err)
 		}
 	}

@@ -17,11 +17,17 @@ func TestStages(t *testing.T) {
 		{"nothing", "[{$limit: 1}]", `[{"_id":1,"t":"a","n":5,"p":[1,2]}]`},
 		{"$match", "[{$match: {n: 3}}, {$project: {_id: 1}}]", `[{"_id":2},{"_id":4}]`},
 		{"$project", "[{$limit: 1}, {$project: {_id: 0, m: {$add: ['$n', 1]}}}]", `[{"m":6}]`},
-		{"$set and $unset", "[{$limit: 1}, {$set: {'x.y': '$t'}}, {$unset: ['t', 'p']}]", `[{"_id":1,"n":5,"x":{"y":"a"}}]`},
+		{
+			reason: "$set and $unset", stages: "[{$limit: 1}, {$set: {'x.y': '$t'}}, {$unset: ['t', 'p']}]",
+			want: `[{"_id":1,"n":5,"x":{"y":"a"}}]`,
+		},
 		{"$replaceRoot", "[{$limit: 1}, {$replaceRoot: {newRoot: {v: '$n'}}}]", `[{"v":5}]`},
 		{"$skip and $limit", "[{$skip: 1}, {$limit: 2}, {$project: {_id: 1}}]", `[{"_id":2},{"_id":3}]`},
 		{"$sort, stable", "[{$sort: {n: 1}}, {$project: {_id: 1}}]", `[{"_id":3},{"_id":2},{"_id":4},{"_id":1}]`},
-		{"$sort down by two", "[{$sort: {t: -1, n: 1}}, {$project: {_id: 1}}]", `[{"_id":2},{"_id":3},{"_id":1},{"_id":4}]`},
+		{
+			reason: "$sort down by two", stages: "[{$sort: {t: -1, n: 1}}, {$project: {_id: 1}}]",
+			want: `[{"_id":2},{"_id":3},{"_id":1},{"_id":4}]`,
+		},
 		{"$count", "[{$match: {n: {$gt: 2}}}, {$count: 'c'}]", `[{"c":3}]`},
 		{"$count of nothing", "[{$match: {n: 99}}, {$count: 'c'}]", `[]`},
 		{
@@ -30,9 +36,11 @@ func TestStages(t *testing.T) {
 		},
 		{
 			reason: "$unwind with all",
-			stages: "[{$unwind: {path: '$p', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true}}, {$project: {p: 1, i: 1}}]",
+			stages: "[{$unwind: {path: '$p', includeArrayIndex: 'i', preserveNullAndEmptyArrays: true}}, " +
+				"{$project: {p: 1, i: 1}}]",
 
-			want: `[{"_id":1,"p":1,"i":0},{"_id":1,"p":2,"i":1},{"_id":2,"i":null},{"_id":3,"i":null},{"_id":4,"p":2,"i":null}]`,
+			want: `[{"_id":1,"p":1,"i":0},{"_id":1,"p":2,"i":1},{"_id":2,"i":null},` +
+				`{"_id":3,"i":null},{"_id":4,"p":2,"i":null}]`,
 		},
 		{"$group", "[{$group: {_id: '$t', n: {$sum: '$n'}, ids: {$push: '$_id'}}}]",
 			`[{"_id":"a","n":6,"ids":[1,3]},{"_id":"b","n":3,"ids":[2]},{"_id":null,"n":3,"ids":[4]}]`},
@@ -48,12 +56,14 @@ func TestStages(t *testing.T) {
 		{"$sortByCount", "[{$sortByCount: '$n'}, {$limit: 1}]", `[{"_id":3,"count":2}]`},
 		{
 			reason: "$unionWith",
-			stages: "[{$limit: 1}, {$project: {_id: 1}}, {$unionWith: {coll: 'parts', pipeline: [{$match: {w: {$gt: 3}}}, {$project: {name: 1}}]}}]",
-			want:   `[{"_id":1},{"_id":1,"name":"x"}]`,
+			stages: "[{$limit: 1}, {$project: {_id: 1}}, {$unionWith: {coll: 'parts', " +
+				"pipeline: [{$match: {w: {$gt: 3}}}, {$project: {name: 1}}]}}]",
+			want: `[{"_id":1},{"_id":1,"name":"x"}]`,
 		},
 		{
 			reason: "$facet",
-			stages: "[{$facet: {c: [{$count: 'n'}], m: [{$sort: {n: -1}}, {$limit: 1}, {$project: {n: 1}}], none: [{$match: {n: 99}}]}}]",
+			stages: "[{$facet: {c: [{$count: 'n'}], m: [{$sort: {n: -1}}, {$limit: 1}, {$project: {n: 1}}], " +
+				"none: [{$match: {n: 99}}]}}]",
 
 			want: `[{"c":[{"n":4}],"m":[{"_id":1,"n":5}],"none":[]}]`,
 		},
@@ -77,37 +87,45 @@ func TestLookup(t *testing.T) {
 			`[{"_id":1,"r":[{"_id":1},{"_id":2}]},{"_id":2,"r":[]},{"_id":3,"r":[]},{"_id":4,"r":[{"_id":2}]}]`},
 		{
 			reason: "a foreign array",
-			stages: "[{$lookup: {from: 'parts', localField: 't', foreignField: 'tags', as: 'r'}}, {$match: {_id: {$lt: 3}}}, {$project: {'r._id': 1}}]",
+			stages: "[{$lookup: {from: 'parts', localField: 't', foreignField: 'tags', as: 'r'}}, " +
+				"{$match: {_id: {$lt: 3}}}, {$project: {'r._id': 1}}]",
 
 			want: `[{"_id":1,"r":[{"_id":9}]},{"_id":2,"r":[]}]`,
 		},
 		{
 			reason: "null matches missing",
-			stages: "[{$match: {_id: 4}}, {$lookup: {from: 'parts', localField: 't', foreignField: 'name', as: 'r'}}, {$project: {'r._id': 1}}]",
-			want:   `[{"_id":4,"r":[{"_id":9}]}]`,
+			stages: "[{$match: {_id: 4}}, {$lookup: {from: 'parts', localField: 't', foreignField: 'name', " +
+				"as: 'r'}}, {$project: {'r._id': 1}}]",
+			want: `[{"_id":4,"r":[{"_id":9}]}]`,
 		},
 		{
 			reason: "let and pipeline",
-			stages: "[{$match: {_id: {$lt: 3}}}, {$lookup: {from: 'parts', let: {n: '$n'}, pipeline: [{$match: {$expr: {$gt: ['$w', '$$n']}}}, {$project: {_id: 0, w: 1}}], as: 'r'}}, {$project: {r: 1}}]",
+			stages: "[{$match: {_id: {$lt: 3}}}, {$lookup: {from: 'parts', let: {n: '$n'}, " +
+				"pipeline: [{$match: {$expr: {$gt: ['$w', '$$n']}}}, {$project: {_id: 0, w: 1}}], as: 'r'}}, " +
+				"{$project: {r: 1}}]",
 
 			want: `[{"_id":1,"r":[]},{"_id":2,"r":[{"w":4}]}]`,
 		},
 		{
 			reason: "both",
-			stages: "[{$limit: 1}, {$lookup: {from: 'parts', localField: 'p', foreignField: '_id', let: {n: '$n'}, pipeline: [{$match: {w: {$gt: 2}}}, {$set: {n: '$$n'}}], as: 'r'}}, {$project: {r: 1}}]",
+			stages: "[{$limit: 1}, {$lookup: {from: 'parts', localField: 'p', foreignField: '_id', let: {n: '$n'}, " +
+				"pipeline: [{$match: {w: {$gt: 2}}}, {$set: {n: '$$n'}}], as: 'r'}}, {$project: {r: 1}}]",
 
 			want: `[{"_id":1,"r":[{"_id":1,"name":"x","w":4,"n":5}]}]`,
 		},
 		{
 			reason: "a nested lookup sees the outer variables",
-			stages: "[{$limit: 1}, {$lookup: {from: 'parts', let: {a: '$_id'}, as: 'r', pipeline: [{$limit: 1}, {$lookup: {from: 'parts', as: 's', pipeline: [{$match: {$expr: {$eq: ['$_id', '$$a']}}}, {$project: {name: 1}}]}}, {$project: {s: 1}}]}}, {$project: {r: 1}}]",
+			stages: "[{$limit: 1}, {$lookup: {from: 'parts', let: {a: '$_id'}, as: 'r', pipeline: [{$limit: 1}, " +
+				"{$lookup: {from: 'parts', as: 's', pipeline: [{$match: {$expr: {$eq: ['$_id', '$$a']}}}, " +
+				"{$project: {name: 1}}]}}, {$project: {s: 1}}]}}, {$project: {r: 1}}]",
 
 			want: `[{"_id":1,"r":[{"_id":1,"s":[{"_id":1,"name":"x"}]}]}]`,
 		},
 		{
 			reason: "a collection that isn't there",
-			stages: "[{$limit: 1}, {$lookup: {from: 'nope', localField: 'p', foreignField: 'x', as: 'r'}}, {$project: {r: 1}}]",
-			want:   `[{"_id":1,"r":[]}]`,
+			stages: "[{$limit: 1}, {$lookup: {from: 'nope', localField: 'p', foreignField: 'x', as: 'r'}}, " +
+				"{$project: {r: 1}}]",
+			want: `[{"_id":1,"r":[]}]`,
 		},
 	} {
 		got, err := result(newMemory(), c.stages)
@@ -154,7 +172,8 @@ func TestWrites(t *testing.T) {
 		{
 			reason: "pipeline with let",
 			stages: "[" + from +
-				"{$merge: {into: 'target', on: 'k', let: {x: '$n'}, whenMatched: [{$set: {sum: {$add: ['$$x', '$$new.n']}}}]}}]",
+				"{$merge: {into: 'target', on: 'k', let: {x: '$n'}, " +
+				"whenMatched: [{$set: {sum: {$add: ['$$x', '$$new.n']}}}]}}]",
 			want: `[{"_id":1,"k":"a","old":true,"sum":10},{"_id":7,"k":"z","old":true}]`,
 			code: 0,
 		},
@@ -289,8 +308,8 @@ func TestStreams(t *testing.T) {
 }
 
 func TestVariables(t *testing.T) {
-	p, err := ParseVars(valuetest.Array("[{$match: {$expr: {$eq: ['$n', '$$x']}}}, {$project: {y: '$$x'}}]"), newMemory(),
-		map[string]any{"x": int32(5)})
+	stages := valuetest.Array("[{$match: {$expr: {$eq: ['$n', '$$x']}}}, {$project: {y: '$$x'}}]")
+	p, err := ParseVars(stages, newMemory(), map[string]any{"x": int32(5)})
 	if err != nil {
 		t.Fatal(err)
 	}

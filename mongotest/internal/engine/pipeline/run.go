@@ -1,5 +1,7 @@
 package pipeline
 
+// This file has a parsed pipeline, and how its stages are chained when it runs.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -13,34 +15,38 @@ import (
 type Pipeline struct {
 	stages []stage
 	env    Env
-	vars   map[string]any
-	text   *query.Matcher // gives the documents that the pipeline is given a text score; nil if they have none
+	vars   map[string]any // the command's variables
+	text   *query.Matcher // computes the text score of each document of the input; nil if they have none
 }
 
-// stage is one step.
+// stage is a parsed stage.
 type stage interface {
+	// run returns the documents that the stage makes of its input. It does nothing before they are ranged over, and
+	// ends them with the first error of the input or of its own.
 	run(r *run, in Docs) Docs
 }
 
-// run is one running of a pipeline.
+// run is one run of a pipeline. The stages of pipelines within it share it, or get a copy with more variables.
 type run struct {
 	env   Env
-	watch *interrupt.Watch
-	by    *collation.Collator
-	base  *expr.Context // the variables, the time and the watch
-	score float64       // the text score of the document that is on its way
+	watch *interrupt.Watch    // the env's
+	by    *collation.Collator // the env's
+	base  *expr.Context       // the variables, the time and the watch
+	score float64             // the text score of the document that is on its way
 }
 
-// Run returns the documents that the pipeline makes of those it is given. One
-// that ends with $out or $merge writes when it is ranged over, and has none.
+// Run returns the documents that the pipeline makes of its input. A pipeline that ends with $out or $merge writes when
+// the result is ranged over, and has no documents.
 func (p *Pipeline) Run(in Docs) Docs {
 	watch := p.env.Watch()
+	// Expressions read the score where noteScores stores it.
 	r := &run{env: p.env, watch: watch, by: p.env.Collation()}
 	r.base = expr.NewContext(nil, p.env.Now(), watch, p.vars).WithScore(&r.score)
 	in = r.noteScores(in, p.text)
 	return runStages(r, p.stages, in)
 }
 
+// runStages chains stages behind an input. Run calls it, and the stages that have stages of their own.
 func runStages(r *run, stages []stage, in Docs) Docs {
 	in = r.watchDocs(in)
 	for _, s := range stages {
@@ -49,8 +55,8 @@ func runStages(r *run, stages []stage, in Docs) Docs {
 	return in
 }
 
-// noteScores notes each document's score. One document is on its way at a time, so stages need not carry the score
-// along. Stages that hold documents back note the score of each document.
+// noteScores stores each document's text score in the run when the document enters the pipeline. One document is on its
+// way at a time, so stages need not carry the score along. $sort, which holds documents back, keeps their scores.
 func (r *run) noteScores(in Docs, text *query.Matcher) Docs {
 	if text == nil {
 		return in
@@ -67,7 +73,7 @@ func (r *run) noteScores(in Docs, text *query.Matcher) Docs {
 	}
 }
 
-// watchDocs returns the documents until the command is over.
+// watchDocs returns the documents until the command is over. Then the sequence ends with the error of the watch.
 func (r *run) watchDocs(in Docs) Docs {
 	if r.watch == nil {
 		return in
@@ -84,9 +90,10 @@ func (r *run) watchDocs(in Docs) Docs {
 	}
 }
 
-// Scored returns the pipeline for documents that have a score in the filter's text search, if it has one.
-func (p *Pipeline) Scored(filter *query.Matcher) *Pipeline {
-	if filter.Text(false) == nil {
+// ScoreBy returns the pipeline for documents that were found by a filter. If the filter has a text search, the stages
+// see each document's score in it, as {$meta: "textScore"}.
+func (p *Pipeline) ScoreBy(filter *query.Matcher) *Pipeline {
+	if filter.FindText(false) == nil {
 		return p
 	}
 	next := *p
@@ -94,5 +101,5 @@ func (p *Pipeline) Scored(filter *query.Matcher) *Pipeline {
 	return &next
 }
 
-// Len returns how many stages there are.
+// Len returns the number of stages. explain shows the last ones, behind the stages that Leading has taken off.
 func (p *Pipeline) Len() int { return len(p.stages) }

@@ -1,5 +1,8 @@
 package pipeline
 
+// This file has the stages that order, count and choose documents without looking into them otherwise: $sort, $limit,
+// $skip, $count and $sample.
+
 import (
 	"math/rand/v2"
 	"strings"
@@ -13,13 +16,15 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// sorting is $sort, stable.
-type sorting struct {
-	spec bson.D
+// sortStage is $sort. It is stable: documents that compare as equal stay in the order of the input.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sort/
+type sortStage struct {
+	spec bson.D // as it was given, for Leading
 	sort *order.Sort
-	keep int64 // how many documents a $limit lets through; 0 means all
+	keep int64 // how many documents a $limit behind it lets through; 0: all
 }
 
+// parseSort parses {$sort: {a: 1, b: -1}}. $bucket, $sortByCount and $densify call it too.
 func parseSort(p *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	switch {
@@ -32,26 +37,29 @@ func parseSort(p *parser, _ string, arg any) (stage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &sorting{spec: d, sort: p.scope.Collation().Sort(s)}, nil
+	return &sortStage{spec: d, sort: p.scope.Collation().Sort(s)}, nil
 }
 
-type keyed struct {
+// sortItem is a document while it is sorted, with its key and its text score.
+type sortItem struct {
 	key   bson.A
 	d     bson.D
 	score float64
 }
 
-func (s *sorting) run(r *run, in Docs) Docs {
+// run yields the documents in order, when all of the input was read.
+func (s *sortStage) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
-		all, err := s.collect(r, in)
+		all, err := s.collectItems(r, in)
 		if err == nil {
-			all, err = s.sorted(r, all)
+			all, err = s.sortItems(r, all)
 		}
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		for _, k := range all {
+			// Stages behind this one ask for the score of the document that they get.
 			r.score = k.score
 			if !yield(k.d, nil) {
 				return
@@ -60,19 +68,22 @@ func (s *sorting) run(r *run, in Docs) Docs {
 	}
 }
 
-// collect reads all documents. When a $limit follows, it forgets those that sort behind.
-func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
-	var all []keyed
+// collectItems reads all documents. When a $limit follows, it sorts from time to time, and drops the documents that the
+// $limit wouldn't let through. The limit of memory then counts only the documents that are left, as MongoDB's does.
+func (s *sortStage) collectItems(r *run, in Docs) ([]sortItem, error) {
+	var all []sortItem
 	held := r.newMeter("$sort", order.TooLarge())
 	for d, err := range in {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, keyed{s.key(r, d), d, r.score})
+		all = append(all, sortItem{key: s.computeKey(r, d), d: d, score: r.score})
 		err = held.add(d)
+		// Sorting at twice the number that is kept costs each document a constant number of comparisons.
 		full := err != nil || int64(len(all)) >= 2*s.keep+1000
+		// The documents that are dropped aren't held any more, so the count begins again.
 		if s.keep > 0 && int64(len(all)) > s.keep && full {
-			if all, err = s.sorted(r, all); err != nil {
+			if all, err = s.sortItems(r, all); err != nil {
 				return nil, err
 			}
 			held.used = 0
@@ -87,16 +98,17 @@ func (s *sorting) collect(r *run, in Docs) ([]keyed, error) {
 	return all, nil
 }
 
-func (s *sorting) key(r *run, d bson.D) bson.A {
+// computeKey returns the values by which a document is sorted.
+func (s *sortStage) computeKey(r *run, d bson.D) bson.A {
 	if s.sort.UsesScore() {
 		return s.sort.ScoredKey(d, r.score)
 	}
 	return s.sort.Key(d)
 }
 
-// sorted returns the documents in order, as many of them as a $limit lets through.
-func (s *sorting) sorted(r *run, all []keyed) ([]keyed, error) {
-	err := interrupt.SortStable(r.watch, all, func(a, b keyed) int { return s.sort.CompareKeys(a.key, b.key) })
+// sortItems sorts the documents, and returns as many as a $limit lets through.
+func (s *sortStage) sortItems(r *run, all []sortItem) ([]sortItem, error) {
+	err := interrupt.SortStable(r.watch, all, func(a, b sortItem) int { return s.sort.CompareKeys(a.key, b.key) })
 	if n := int64(len(all)); err == nil && s.keep > 0 && s.keep < n {
 		clear(all[s.keep:])
 		all = all[:s.keep]
@@ -104,14 +116,16 @@ func (s *sorting) sorted(r *run, all []keyed) ([]keyed, error) {
 	return all, err
 }
 
-// follow tells a $sort before the $limit how many documents it lets through. A $skip may stand between them.
+// follow tells a $sort before the $limit how many documents are needed. A $skip may stand between them: of {$skip: 5},
+// {$limit: 10} the $sort must keep 15.
 func (n limit) follow(before []stage) {
 	skipped := int64(0)
 	for i := len(before) - 1; i >= 0; i-- {
 		switch s := before[i].(type) {
 		case skip:
 			skipped += int64(s)
-		case *sorting:
+		case *sortStage:
+			// The sum may overflow. So many documents don't fit into memory anyway.
 			if total := int64(n) + skipped; total > 0 && total < 1<<32 {
 				s.keep = total
 			}
@@ -122,8 +136,10 @@ func (n limit) follow(before []stage) {
 	}
 }
 
+// limit is $limit: the first n documents.
 type limit int64
 
+// parseLimit parses {$limit: 10}.
 func parseLimit(_ *parser, _ string, arg any) (stage, error) {
 	n, problem := expr.NonNegative("$limit", arg)
 	switch {
@@ -135,6 +151,7 @@ func parseLimit(_ *parser, _ string, arg any) (stage, error) {
 	return limit(n), nil
 }
 
+// run ends with the last document, without asking its input for another one.
 func (n limit) run(_ *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		left := n
@@ -147,8 +164,10 @@ func (n limit) run(_ *run, in Docs) Docs {
 	}
 }
 
+// skip is $skip: all documents but the first n.
 type skip int64
 
+// parseSkip parses {$skip: 10}. Zero is allowed, as it isn't for $limit.
 func parseSkip(_ *parser, _ string, arg any) (stage, error) {
 	n, problem := expr.NonNegative("$skip", arg)
 	if problem != "" {
@@ -172,9 +191,10 @@ func (n skip) run(_ *run, in Docs) Docs {
 	}
 }
 
-// count is $count: one document with the number, none when there is nothing to count.
+// count is $count: one document with the number in the field of that name, no document if there is nothing to count.
 type count string
 
+// parseCount parses {$count: "n"}. The name is a field at the top level.
 func parseCount(_ *parser, _ string, arg any) (stage, error) {
 	name, ok := arg.(string)
 	switch {
@@ -192,6 +212,7 @@ func parseCount(_ *parser, _ string, arg any) (stage, error) {
 	return count(name), nil
 }
 
+// run yields {n: 3}: an int, or a long if it doesn't fit.
 func (name count) run(_ *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		var n int64
@@ -208,9 +229,11 @@ func (name count) run(_ *run, in Docs) Docs {
 	}
 }
 
-// sample is $sample: that many documents by chance, in random order.
+// sample is $sample: n random documents, in random order. It can't choose the same document twice, which MongoDB's may.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/sample/
 type sample int64
 
+// parseSample parses {$sample: {size: 3}}. A size of 0 gives no documents.
 func parseSample(_ *parser, _ string, arg any) (stage, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
@@ -234,6 +257,7 @@ func parseSample(_ *parser, _ string, arg any) (stage, error) {
 	return sample(n), nil
 }
 
+// run reads all documents. MongoDB reads few if the stage comes first and the collection is large.
 func (n sample) run(r *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		all, err := collectDocs(in, r.newMeter("$sample", order.TooLarge()))
@@ -250,6 +274,7 @@ func (n sample) run(r *run, in Docs) Docs {
 	}
 }
 
+// replay returns documents that were collected as a sequence.
 func replay(all []bson.D) Docs {
 	return func(yield func(bson.D, error) bool) {
 		for _, d := range all {

@@ -7,8 +7,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// table has all stages by name. Parsers of stages can't refer to it, because it refers to them.
-var table = map[string]parse{
+// table has all stages by name. A parser of a stage finds other stages by parser.table: Go refuses a variable and a
+// function that refer to each other. A new stage is a line here and a file.
+var table = map[string]stageParser{
 	"$match":             parseMatch,
 	"$project":           parseFields,
 	"$set":               parseFields,
@@ -43,8 +44,10 @@ var table = map[string]parse{
 	"$out":               parseOut,
 }
 
-// CheckUpdate refuses a pipeline of an update that has a stage of a name that MongoDB doesn't know.
+// CheckUpdate refuses a pipeline of an update if it has a stage of a name that MongoDB doesn't know. Package update
+// refuses stages that MongoDB knows, and that an update can't have.
 func CheckUpdate(stages bson.A) error { return (&parser{table: table}).checkNames(stages) }
 
-// Stages returns the names of the stages, sorted.
+// Stages returns the names of the stages, sorted. Package operators tests each, and package differ generates pipelines
+// of them.
 func Stages() []string { return slices.Sorted(maps.Keys(table)) }

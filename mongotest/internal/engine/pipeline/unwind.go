@@ -1,5 +1,7 @@
 package pipeline
 
+// This file has $unwind, and getPath and setPath, by which many stages read and set a field at a path.
+
 import (
 	"strings"
 
@@ -10,13 +12,20 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// unwind is $unwind.
+// unwind is $unwind: a document for each element of an array, with the element in the array's place.
+// https://www.mongodb.com/docs/manual/reference/operator/aggregation/unwind/
+//
+//	{$unwind: "$tags"}   {_id: 1, tags: ["a", "b"]}   gives   {_id: 1, tags: "a"}, {_id: 1, tags: "b"}
+//
+// A document whose field is missing, null or an empty array gives no document.
 type unwind struct {
-	path     []string
-	index    []string // nil: no position is kept
-	preserve bool
+	path     []string // of the array
+	index    []string // the path at which an element's position is stored, nil: it isn't
+	preserve bool     // preserveNullAndEmptyArrays: a document without elements gives itself
 }
 
+// parseUnwind parses {$unwind: "$a"}, and {$unwind: {path: "$a", preserveNullAndEmptyArrays: true, includeArrayIndex:
+// "i"}}.
 func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 	var path string
 	s := &unwind{}
@@ -64,6 +73,7 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 	if path == "" {
 		return nil, mongoerr.New(28812, "no path specified to $unwind stage")
 	}
+	// The path is a field path, with $, as in expressions.
 	rest, ok := strings.CutPrefix(path, "$")
 	if !ok {
 		return nil, mongoerr.New(28818, "path option to $unwind stage should be prefixed with a '$': %s", path)
@@ -75,6 +85,7 @@ func parseUnwind(_ *parser, _ string, arg any) (stage, error) {
 	return s, nil
 }
 
+// run yields the documents of each input document before it takes the next one.
 func (s *unwind) run(_ *run, in Docs) Docs {
 	return func(yield func(bson.D, error) bool) {
 		for d, err := range in {
@@ -82,42 +93,52 @@ func (s *unwind) run(_ *run, in Docs) Docs {
 				yield(nil, err)
 				return
 			}
-			if !s.one(d, func(d bson.D) bool { return yield(d, nil) }) {
+			if !s.unwindDocument(d, func(d bson.D) bool { return yield(d, nil) }) {
 				return
 			}
 		}
 	}
 }
 
-func (s *unwind) one(d bson.D, yield func(bson.D) bool) bool {
+// unwindDocument passes on the documents that one document becomes. It returns false if no more are wanted. With
+// includeArrayIndex: "i" they are:
+//
+//	{a: [5, 6]}               {a: 5, i: 0}, {a: 6, i: 1}
+//	{a: 5}                    {a: 5, i: null}
+//	{a: []}                   no document, or with preserve {i: null}
+//	{a: null} and {}          no document, or with preserve {a: null, i: null} and {i: null}
+func (s *unwind) unwindDocument(d bson.D, yield func(bson.D) bool) bool {
 	v := getPath(d, s.path)
 	a, isArray := v.(bson.A)
 	switch {
 	case isArray && len(a) > 0:
 		for i, x := range a {
-			if !yield(s.at(setPath(d, s.path, x), int64(i))) {
+			if !yield(s.setIndex(setPath(d, s.path, x), int64(i))) {
 				return false
 			}
 		}
 		return true
 	case !isArray && !bsonval.IsNullish(v):
-		return yield(s.at(d, nil))
+		return yield(s.setIndex(d, nil))
+	// The array is empty, or there is none.
 	case !s.preserve:
 		return true
 	case isArray:
-		return yield(s.at(setPath(d, s.path, bsonval.Missing), nil))
+		return yield(s.setIndex(setPath(d, s.path, bsonval.Missing), nil))
 	}
-	return yield(s.at(d, nil))
+	return yield(s.setIndex(d, nil))
 }
 
-func (s *unwind) at(d bson.D, index any) bson.D {
+// setIndex stores an element's position if the stage asks for it: a long, or null.
+func (s *unwind) setIndex(d bson.D, index any) bson.D {
 	if s.index == nil {
 		return d
 	}
 	return setPath(d, s.index, index)
 }
 
-// getPath follows names through documents only.
+// getPath returns the value at a path that leads through documents only. It is Missing if an array or another value is
+// on the way.
 func getPath(d bson.D, path []string) any {
 	for i, name := range path {
 		v, _ := bsonval.Get(d, name)
@@ -133,8 +154,8 @@ func getPath(d bson.D, path []string) any {
 	return bsonval.Missing
 }
 
-// setPath returns d with the value at the path, in place of whatever isn't a
-// document on the way; Missing takes the field away.
+// setPath returns a copy of d with the value at the path. A value on the way that isn't a document is replaced by one.
+// The value Missing removes the field. setThroughArrays is for stages that go through arrays.
 func setPath(d bson.D, path []string, v any) bson.D {
 	if len(path) > 1 {
 		old, _ := bsonval.Get(d, path[0])

@@ -18,18 +18,23 @@ import (
 )
 
 func TestWindowFields(t *testing.T) {
-	const list = "[{$match: {}}, {$project: {name: 0, to: 0}}, {$set: {odd: {$mod: ['$_id', 2]}}}, {$match: {_id: {$lt: 6}}}, {$setWindowFields: "
+	const list = "[{$match: {}}, {$project: {name: 0, to: 0}}, {$set: {odd: {$mod: ['$_id', 2]}}}, " +
+		"{$match: {_id: {$lt: 6}}}, {$setWindowFields: "
 	for _, c := range []struct{ reason, stage, want string }{
 		{
 			reason: "the one before, in each partition",
 			stage:  "{partitionBy: '$odd', sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: -1}}}}",
 
-			want: `[{"_id":2,"odd":0,"r":null},{"_id":4,"odd":0,"r":2},{"_id":1,"odd":1,"r":null},{"_id":3,"odd":1,"r":1},{"_id":5,"odd":1,"r":3}]`,
+			want: `[{"_id":2,"odd":0,"r":null},{"_id":4,"odd":0,"r":2},{"_id":1,"odd":1,"r":null},` +
+				`{"_id":3,"odd":1,"r":1},{"_id":5,"odd":1,"r":3}]`,
 		},
-		{"two after, or a default", "{sortBy: {_id: -1}, output: {r: {$shift: {output: '$_id', by: 2, default: 'end'}}}}",
-			`[{"_id":5,"odd":1,"r":3},{"_id":4,"odd":0,"r":2},{"_id":3,"odd":1,"r":1},{"_id":2,"odd":0,"r":"end"},{"_id":1,"odd":1,"r":"end"}]`},
+		{"two after, or a default",
+			"{sortBy: {_id: -1}, output: {r: {$shift: {output: '$_id', by: 2, default: 'end'}}}}",
+			`[{"_id":5,"odd":1,"r":3},{"_id":4,"odd":0,"r":2},{"_id":3,"odd":1,"r":1},` +
+				`{"_id":2,"odd":0,"r":"end"},{"_id":1,"odd":1,"r":"end"}]`},
 		{"nothing is no field", "{sortBy: {_id: 1}, output: {'r.s': {$shift: {output: '$none', by: 0}}}}",
-			`[{"_id":1,"odd":1,"r":{}},{"_id":2,"odd":0,"r":{}},{"_id":3,"odd":1,"r":{}},{"_id":4,"odd":0,"r":{}},{"_id":5,"odd":1,"r":{}}]`},
+			`[{"_id":1,"odd":1,"r":{}},{"_id":2,"odd":0,"r":{}},{"_id":3,"odd":1,"r":{}},` +
+				`{"_id":4,"odd":0,"r":{}},{"_id":5,"odd":1,"r":{}}]`},
 		{
 			reason: "no output", stage: "{partitionBy: '$none', output: {}}",
 			want: `[{"_id":1,"odd":1},{"_id":2,"odd":0},{"_id":3,"odd":1},{"_id":4,"odd":0},{"_id":5,"odd":1}]`,
@@ -58,7 +63,8 @@ func TestWindowFieldsRefuses(t *testing.T) {
 		{"a function that isn't here", "{sortBy: {_id: 1}, output: {r: {$minMaxScaler: {}}}}", 238},
 		{"a field that is an operator", "{sortBy: {_id: 1}, output: {$r: {$shift: {output: '$_id', by: 1}}}}", 16410},
 		{"no order", "{output: {r: {$shift: {output: '$_id', by: 1}}}}", 9},
-		{"a window", "{sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: 1}, window: {documents: [0, 1]}}}}", 9},
+		{"a window",
+			"{sortBy: {_id: 1}, output: {r: {$shift: {output: '$_id', by: 1}, window: {documents: [0, 1]}}}}", 9},
 		{"the argument is no document", "{" + shift + "1}}}", 9},
 		{"no distance", "{" + shift + "{output: '$_id'}}}}", 9},
 		{"no expression", "{" + shift + "{by: 1}}}}", 9},
@@ -78,8 +84,8 @@ func TestWindowFieldsRefuses(t *testing.T) {
 	}
 }
 
-// over returns an environment whose documents are those of a list.
-func over(list string) *memory {
+// makeMemory returns an environment whose documents are those of a list.
+func makeMemory(list string) *memory {
 	m := newMemory()
 	m.colls["in"] = nil
 	for _, v := range valuetest.Array(list) {
@@ -112,14 +118,17 @@ func TestWindows(t *testing.T) {
 	const (
 		numbers = "[{n: 1}, {n: 2}, {n: 2}, {n: 3.5}, {n: 10}]"
 		decimal = "[{n: 0.1}, {n: {$numberDecimal: '0.2'}}, {n: 0.3}]"
-		dates   = "[{n: {$date: '2024-01-31T00:00:00Z'}}, {n: {$date: '2024-02-29T00:00:00Z'}}, {n: {$date: '2024-03-31T00:00:00Z'}}]"
-		types   = "[{n: 1, v: {$numberLong: '5'}}, {n: 2, v: 1.5}, {n: 3, v: {$numberDecimal: '2'}}, {n: 4, v: 1}, {n: 5, v: {$numberDouble: 'Infinity'}}, {n: 6, v: 7}]"
-		arrays  = "[{n: 1, a: [1, {b: 2}, [{b: 3}]]}]"
+		dates   = "[{n: {$date: '2024-01-31T00:00:00Z'}}, {n: {$date: '2024-02-29T00:00:00Z'}}, " +
+			"{n: {$date: '2024-03-31T00:00:00Z'}}]"
+		types = "[{n: 1, v: {$numberLong: '5'}}, {n: 2, v: 1.5}, {n: 3, v: {$numberDecimal: '2'}}, {n: 4, v: 1}, " +
+			"{n: 5, v: {$numberDouble: 'Infinity'}}, {n: 6, v: 7}]"
+		arrays = "[{n: 1, a: [1, {b: 2}, [{b: 3}]]}]"
 	)
 	for _, c := range []struct{ reason, docs, output, want string }{
 		{
-			reason: "a range has all documents of its values", docs: numbers, output: "$push: '$n', window: {range: [-1, 1]}",
-			want: `[[1,2,2],[1,2,2],[1,2,2],[3.5],[10]]`,
+			reason: "a range has all documents of its values", docs: numbers,
+			output: "$push: '$n', window: {range: [-1, 1]}",
+			want:   `[[1,2,2],[1,2,2],[1,2,2],[3.5],[10]]`,
 		},
 		{
 			reason: "the current document bounds a range, not its value",
@@ -132,31 +141,43 @@ func TestWindows(t *testing.T) {
 			reason: "a range that begins with the partition", docs: numbers,
 			output: "$sum: '$n', window: {range: ['unbounded', 0]}", want: `[1,5,5,8.5,18.5]`,
 		},
-		{"a range that ends with it", numbers, "$sum: '$n', window: {range: [1, 'unbounded']}", `[17.5,13.5,13.5,10,0]`},
-		{"a whole range", numbers, "$sum: '$n', window: {range: ['unbounded', 'unbounded']}", `[18.5,18.5,18.5,18.5,18.5]`},
+		{
+			reason: "a range that ends with it", docs: numbers, output: "$sum: '$n', window: {range: [1, 'unbounded']}",
+			want: `[17.5,13.5,13.5,10,0]`,
+		},
+		{
+			reason: "a whole range", docs: numbers, output: "$sum: '$n', window: {range: ['unbounded', 'unbounded']}",
+			want: `[18.5,18.5,18.5,18.5,18.5]`,
+		},
 		{
 			reason: "bounds are constant expressions", docs: numbers,
 			output: "$push: '$n', window: {documents: [{$subtract: [0, 1]}, {$add: [0, 0]}]}",
 			want:   `[[1],[1,2],[2,2],[2,3.5],[3.5,10]]`,
 		},
 		{"a range adds as decimals do", decimal, "$count: {}, window: {range: [0.1, 0.2]}", `[2,0,0]`},
-		{"months of a range follow the calendar", dates, "$count: {}, window: {range: [-1, 0], unit: 'month'}", `[1,2,2]`},
+		{
+			reason: "months of a range follow the calendar", docs: dates,
+			output: "$count: {}, window: {range: [-1, 0], unit: 'month'}", want: `[1,2,2]`,
+		},
 		{"days", dates, "$count: {}, window: {range: [-30, 0], unit: 'day'}", `[1,2,1]`},
 		{
 			reason: "the type of a moving sum is that of what is in it",
 			docs:   types,
 			output: "$sum: '$v', window: {documents: ['current', 1]}",
-			want:   `[6.5,{"$numberDecimal":"3.50000000000000"},{"$numberDecimal":"3"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7]`,
+			want: `[6.5,{"$numberDecimal":"3.50000000000000"},{"$numberDecimal":"3"},` +
+				`{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7]`,
 		},
 		{
 			reason: "the type of a growing sum stays", docs: types,
 			output: "$sum: '$v', window: {documents: ['unbounded', -1]}",
-			want:   `[0,5,6.5,{"$numberDecimal":"8.50000000000000"},{"$numberDecimal":"9.50000000000000"},{"$numberDecimal":"Infinity"}]`,
+			want: `[0,5,6.5,{"$numberDecimal":"8.50000000000000"},` +
+				`{"$numberDecimal":"9.50000000000000"},{"$numberDecimal":"Infinity"}]`,
 		},
 		{
 			reason: "a moving mean", docs: types,
 			output: "$avg: '$v', window: {documents: ['current', 1]}",
-			want:   `[3.25,{"$numberDecimal":"1.75000000000000"},{"$numberDecimal":"1.5"},{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7.0]`,
+			want: `[3.25,{"$numberDecimal":"1.75000000000000"},{"$numberDecimal":"1.5"},` +
+				`{"$numberDouble":"Infinity"},{"$numberDouble":"Infinity"},7.0]`,
 		},
 		{
 			reason: "of equal values $min takes the first", docs: "[{n: 1}, {n: {$numberLong: '1'}}, {n: 1.0}]",
@@ -169,7 +190,8 @@ func TestWindows(t *testing.T) {
 		},
 		{
 			reason: "an array is an argument like any other", docs: numbers,
-			output: "$push: ['$n', 1], window: {documents: [0, 0]}", want: `[[[1,1]],[[2,1]],[[2,1]],[[3.5,1]],[[10,1]]]`,
+			output: "$push: ['$n', 1], window: {documents: [0, 0]}",
+			want:   `[[[1,1]],[[2,1]],[[2,1]],[[3.5,1]],[[10,1]]]`,
 		},
 		{"the last of a window", numbers, "$last: '$n', window: {documents: [-3, -2]}", `[null,null,1,2,2]`},
 		{
@@ -193,7 +215,8 @@ func TestWindows(t *testing.T) {
 		{"null and missing have one rank", "[{n: null}, {}, {n: 1}]", "$denseRank: {}", `[1,1,2]`},
 		{
 			reason: "a line through dates",
-			docs:   "[{n: {$date: 0}, v: 1}, {n: {$date: 1000}}, {n: {$date: 3000}}, {n: {$date: 4000}, v: 9}, {n: {$date: 5000}}]",
+			docs: "[{n: {$date: 0}, v: 1}, {n: {$date: 1000}}, {n: {$date: 3000}}, {n: {$date: 4000}, v: 9}, " +
+				"{n: {$date: 5000}}]",
 			output: "$linearFill: '$v'", want: `[1,3.0,7.0,9,null]`,
 		},
 		{
@@ -211,11 +234,11 @@ func TestWindows(t *testing.T) {
 		{"each element of an array on the way", arrays, "$count: {}", `[1]`},
 	} {
 		stage := "[{$setWindowFields: {sortBy: {n: 1}, output: {r: {" + c.output + "}}}}]"
-		if got, err := field(over(c.docs), stage, "r"); err != nil || got != c.want {
+		if got, err := field(makeMemory(c.docs), stage, "r"); err != nil || got != c.want {
 			t.Errorf("%s: %s, %v; want %s", c.reason, got, err, c.want)
 		}
 	}
-	got, err := field(over(arrays), "[{$setWindowFields: {output: {'a.b': {$count: {}}}}}]", "a")
+	got, err := field(makeMemory(arrays), "[{$setWindowFields: {output: {'a.b': {$count: {}}}}}]", "a")
 	if want := `[[{"b":1},{"b":1},[{"b":1}]]]`; err != nil || got != want {
 		t.Errorf("a path through an array: %s, %v; want %s", got, err, want)
 	}
@@ -256,7 +279,8 @@ func TestWindowsRefuse(t *testing.T) {
 		{"two functions", "{n: 1}", "$sum: 1, $avg: 1", 9},
 		{"$mergeObjects is none", "{n: 1}", "$mergeObjects: '$n'", 9},
 		{"a function that isn't first", "{n: 1}", "window: {}, $nope: 1", 9},
-		{"a unit for numbers", "{n: 1}", "$derivative: {input: '$n', unit: 'day'}, window: {documents: [0, 1]}", 5624900},
+		{"a unit for numbers", "{n: 1}",
+			"$derivative: {input: '$n', unit: 'day'}, window: {documents: [0, 1]}", 5624900},
 		{"none for dates", "{d: 1}", "$derivative: {input: '$n'}, window: {documents: [0, 1]}", 5624901},
 		{"a derivative over texts", "{s: 1}", "$derivative: {input: '$n'}, window: {documents: [0, 1]}", 5624902},
 		{"a derivative of nothing", "{n: 1}", "$derivative: {input: '$x'}, window: {documents: [0, 1]}", 5624903},
@@ -269,13 +293,13 @@ func TestWindowsRefuse(t *testing.T) {
 			by = "sortBy: " + c.by + ", "
 		}
 		const docs = "[{n: 1, s: 'a', e: 1, m: 1, d: {$date: 0}}, {n: 2, s: 'b', e: 1, m: {$date: 0}, d: {$date: 1}}]"
-		_, err := result(over(docs), "[{$setWindowFields: {"+by+"output: {r: {"+c.output+"}}}}]")
+		_, err := result(makeMemory(docs), "[{$setWindowFields: {"+by+"output: {r: {"+c.output+"}}}}]")
 		var e *mongoerr.Error
 		if !errors.As(err, &e) || e.Code != c.code {
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)
 		}
 	}
-	_, err := result(over("[]"), "[{$setWindowFields: {output: {a: {$sum: 1}, 'a.b': {$sum: 1}}}}]")
+	_, err := result(makeMemory("[]"), "[{$setWindowFields: {output: {a: {$sum: 1}, 'a.b': {$sum: 1}}}}]")
 	if err == nil || !strings.Contains(err.Error(), "conflicting paths") {
 		t.Errorf("conflicting paths: %v", err)
 	}
@@ -293,12 +317,14 @@ func TestWindowsMove(t *testing.T) {
 		}
 		window := fmt.Sprintf("{%s: [%s, %s]}", []string{"documents", "range"}[r.IntN(2)], ends[r.IntN(len(ends))],
 			ends[r.IntN(len(ends))])
-		m := over("[" + strings.Join(docs, ", ") + "]")
+		m := makeMemory("[" + strings.Join(docs, ", ") + "]")
 		output :=
-			"all: {$push: '$v', window: W}, sum: {$sum: '$v', window: W}, avg: {$avg: '$v', window: W}, min: {$min: '$v', window: W}, max: {$max: '$v', window: W}, n: {$count: {}, window: W}"
+			"all: {$push: '$v', window: W}, sum: {$sum: '$v', window: W}, avg: {$avg: '$v', window: W}, " +
+				"min: {$min: '$v', window: W}, max: {$max: '$v', window: W}, n: {$count: {}, window: W}"
 		stages := "[{$setWindowFields: {sortBy: {n: 1}, output: {" + strings.ReplaceAll(output, "W", window) +
 			"}}}, {$set: {r: {$and: [" +
-			"{$eq: ['$sum', {$sum: '$all'}]}, {$eq: ['$avg', {$avg: '$all'}]}, {$eq: ['$min', {$min: '$all'}]}, {$eq: ['$max', {$max: '$all'}]}, {$eq: ['$n', {$size: '$all'}]}]}}}, {$match: {r: false}}]"
+			"{$eq: ['$sum', {$sum: '$all'}]}, {$eq: ['$avg', {$avg: '$all'}]}, {$eq: ['$min', {$min: '$all'}]}, " +
+			"{$eq: ['$max', {$max: '$all'}]}, {$eq: ['$n', {$size: '$all'}]}]}}}, {$match: {r: false}}]"
 		got, err := result(m, stages)
 		if err != nil && strings.Contains(err.Error(), "must not exceed") {
 			continue

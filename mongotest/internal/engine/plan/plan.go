@@ -167,14 +167,14 @@ func (p *Plan) planUnion() []*Scan {
 		filters = nil
 	}
 next:
-	for _, branches := range p.query.Matcher.Or() {
+	for _, branches := range p.query.Matcher.SplitOr() {
 		scans := make([]*Scan, len(branches))
 		for i, m := range branches {
 			var filter bson.D
 			if len(filters) == len(branches) {
 				filter, _ = filters[i].(bson.D)
 			}
-			if text := m.Text(true); text != nil && p.text != nil {
+			if text := m.FindText(true); text != nil && p.text != nil {
 				s, err := p.textScan(text)
 				if err != nil {
 					continue next

@@ -39,7 +39,7 @@ func (p *Plan) Text() (*fts.Search, *store.Index) {
 // planSpecial plans a query with a condition that an index must serve, false if it has none. These conditions allow
 // no $natural, and a text search allows no hint.
 func (p *Plan) planSpecial(natural int64) (bool, error) {
-	p.near, p.text = p.query.Matcher.Near(), p.query.Matcher.Text(false)
+	p.near, p.text = p.query.Matcher.FindNear(), p.query.Matcher.FindText(false)
 	switch {
 	case p.near == nil && p.text == nil:
 		return false, nil
@@ -122,7 +122,7 @@ func cellScan(x *store.Index, name string, rects []geo.Rect) *Scan {
 // for all branches.
 func (p *Plan) planText() error {
 	// The search is a condition of all matches, not of a branch.
-	if top := p.query.Matcher.Text(true); top != nil {
+	if top := p.query.Matcher.FindText(true); top != nil {
 		s, err := p.textScan(top)
 		if err == nil {
 			p.scans = []*Scan{s}
@@ -197,7 +197,7 @@ func (p *Plan) parseSort(spec bson.D) (err error) {
 	if len(spec) == 0 {
 		return nil
 	}
-	if p.sort, err = order.ParseScored(spec, p.query.Matcher.Text(false) != nil); err == nil {
+	if p.sort, err = order.ParseScored(spec, p.query.Matcher.FindText(false) != nil); err == nil {
 		p.sort = p.query.Matcher.Collation().Sort(p.sort)
 	}
 	return err

@@ -84,7 +84,7 @@ func ParseAt(spec bson.D, m *query.Matcher, now time.Time) (*Projection, error) 
 		find: true, root: &node{},
 		scope: expr.NewScope(slices.Collect(maps.Keys(vars))...).WithCollation(m.Collation()),
 	}
-	if m != nil && m.Text(false) != nil {
+	if m != nil && m.FindText(false) != nil {
 		b.scope = b.scope.WithScore()
 	}
 	if err := b.addDocument("", spec); err != nil {

@@ -1,5 +1,8 @@
 package query
 
+// This file has the operators on arrays: $size, $all and $elemMatch.
+// https://www.mongodb.com/docs/manual/reference/operator/query-array/
+
 import (
 	"strconv"
 
@@ -9,7 +12,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// size passes for arrays of that length.
+// size is the predicate of $size: it passes for arrays of n elements.
 type size struct{ n int }
 
 func (s size) test(v any, _ *int) bool {
@@ -17,7 +20,7 @@ func (s size) test(v any, _ *int) bool {
 	return ok && len(a) == s.n
 }
 
-func (size) whole() bool { return true }
+func (size) takesArrays() bool { return true }
 
 func parseSize(_ *parser, arg any, _ bson.D) (cond, error) {
 	n, problem := expr.NonNegative("$size", arg)
@@ -27,19 +30,22 @@ func parseSize(_ *parser, arg any, _ bson.D) (cond, error) {
 	return leaf{size{int(n)}}, nil
 }
 
-// elementMatch passes for arrays with an element that fulfills one condition
-// as a document, or one as a value.
+// elementMatch is the predicate of $elemMatch. It passes for arrays with an element that fulfills all conditions. There
+// are two forms:
+//
+//	{items: {$elemMatch: {qty: {$gt: 5}, sku: "x"}}}   elements are documents: document is set
+//	{sizes: {$elemMatch: {$gt: 5, $lt: 9}}}            elements are values: value is set
 type elementMatch struct {
-	document node // nil when the element is tested as a value
+	document node // nil if value is set
 	value    cond
 }
 
-func (elementMatch) whole() bool { return true }
+func (elementMatch) takesArrays() bool { return true }
 
 func (m elementMatch) test(v any, rec *int) bool {
 	a, _ := v.(bson.A)
 	for i, x := range a {
-		if m.element(x) {
+		if m.matchElement(x) {
 			if rec != nil {
 				*rec = i
 			}
@@ -49,12 +55,14 @@ func (m elementMatch) test(v any, rec *int) bool {
 	return false
 }
 
-func (m elementMatch) element(x any) bool {
+// matchElement reports whether one element of the array fulfills the conditions.
+func (m elementMatch) matchElement(x any) bool {
 	if m.document == nil {
-		return m.value.onValue(x, nil)
+		return m.value.matchValue(x, nil)
 	}
 	d, ok := x.(bson.D)
-	if a, isArray := x.(bson.A); isArray { // an array is a document whose names are positions
+	// MongoDB takes an array in the array for a document whose names are positions.
+	if a, isArray := x.(bson.A); isArray {
 		d, ok = make(bson.D, len(a)), true
 		for i := range a {
 			d[i] = bson.E{Key: strconv.Itoa(i), Value: a[i]}
@@ -63,15 +71,19 @@ func (m elementMatch) element(x any) bool {
 	if !ok {
 		return false
 	}
-	matched, _ := m.document.match(nil, d, nil) // $expr, which alone can fail, is refused inside
+	// Only $expr can fail and needs a context. parseExpr refuses it in $elemMatch.
+	matched, _ := m.document.match(nil, d, nil)
 	return matched
 }
 
+// parseElemMatch parses $elemMatch. The form with values begins with an operator on a value, the form with documents
+// with a field name or a top-level operator such as $or.
 func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$elemMatch needs an Object")
 	}
+	// Without special, $near and $text are refused inside.
 	inner := &parser{table: p.table, scope: p.scope, by: p.by, depth: p.depth + 1, watch: p.watch}
 	if isOperators(d) && p.table.top[d[0].Key] == nil {
 		c, err := inner.parseOperators(d)
@@ -87,6 +99,8 @@ func parseElemMatch(p *parser, arg any, _ bson.D) (cond, error) {
 	return leaf{elementMatch{document: n}}, nil
 }
 
+// parseAll parses $all: a condition for each element of its list, which may be met by different elements. If one of
+// the list is $elemMatch, all must be.
 func parseAll(p *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	if !ok {

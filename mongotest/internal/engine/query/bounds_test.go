@@ -2,6 +2,8 @@ package query_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +12,6 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/bsonval/order"
 	"github.com/docmodel/docmodel/internal/bsonval/valuetest"
-	"github.com/docmodel/docmodel/internal/mongoerr"
 	. "github.com/docmodel/docmodel/mongotest/internal/engine/query"
 )
 
@@ -98,8 +99,9 @@ func TestBounds(t *testing.T) {
 		{"point", "{a: 1}", "a", "[1, 1]", "[1, 1]"},
 		{"null is undefined or null", "{a: null}", "a", `[{"$undefined":true}, null]`, `[{"$undefined":true}, null]`},
 		{
-			reason: "greater, within numbers", filter: "{a: {$gt: 1}}", path: "a", bounds: `(1, {"$numberDouble":"Infinity"}]`,
-			tight: `(1, {"$numberDouble":"Infinity"}]`,
+			reason: "greater, within numbers", filter: "{a: {$gt: 1}}", path: "a",
+			bounds: `(1, {"$numberDouble":"Infinity"}]`,
+			tight:  `(1, {"$numberDouble":"Infinity"}]`,
 		},
 		{"two sides hold together only without arrays", "{a: {$gte: 'a', $lt: 'b'}}", "a", `["a", {})`, `["a", "b")`},
 		{"the points win over the range", "{a: {$gt: 1, $in: [2, 0]}}", "a", "[0, 0] [2, 2]", "[2, 2]"},
@@ -108,8 +110,9 @@ func TestBounds(t *testing.T) {
 		{"$and", "{$and: [{a: 1}, {b: 2}]}", "b", "[2, 2]", "[2, 2]"},
 		{
 			reason: "prefix of a regular expression", filter: "{a: {$regex: '^ab'}}", path: "a",
-			bounds: `["ab", "ac") [{"$regularExpression":{"pattern":"^ab","options":""}}, {"$regularExpression":{"pattern":"^ab","options":""}}]`,
-			tight:  "",
+			bounds: `["ab", "ac") [{"$regularExpression":{"pattern":"^ab","options":""}}, ` +
+				`{"$regularExpression":{"pattern":"^ab","options":""}}]`,
+			tight: "",
 		},
 		{"contradiction", "{a: {$gt: 5, $lt: 3}}", "a", "", ""},
 		{"$in with an array has none", "{a: {$in: [1, [2]]}}", "a", "-", "-"},
@@ -136,7 +139,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-func TestOr(t *testing.T) {
+func TestSplitOr(t *testing.T) {
 	for filter, want := range map[string]string{
 		"{$or: [{a: 1}, {b: 2}]}":                           "[[a] [b]]",
 		"{$and: [{$or: [{a: 1}, {b: 2}]}]}":                 "[[a] [b]]",
@@ -147,32 +150,13 @@ func TestOr(t *testing.T) {
 		"{$nor: [{$or: [{a: 1}, {b: 2}]}]}": "[]",
 	} {
 		got := []any{}
-		for _, branches := range MustParse(valuetest.Doc(filter)).Or() {
+		for _, branches := range MustParse(valuetest.Doc(filter)).SplitOr() {
 			for _, m := range branches {
-				got = append(got, m.Paths())
+				got = append(got, slices.Sorted(maps.Keys(m.Bounds())))
 			}
 		}
 		if fmt.Sprint(got) != want {
 			t.Errorf("%s: branches on %v, want %s", filter, got, want)
-		}
-	}
-}
-
-func TestEqualityFields(t *testing.T) {
-	for _, c := range []struct {
-		reason, filter, want string
-		code                 int32
-	}{
-		{"implicit, $eq and $and", "{a: 1, b: {$eq: 2}, $and: [{c: 3}]}", `{"a":1,"b":2,"c":3}`, 0},
-		{"others are left out", "{a: {$gt: 1}, b: {$in: [1, 2]}, c: null}", `{"c":null}`, 0},
-		{"single $or and $in", "{$or: [{a: 1}], b: {$in: [2]}}", `{"a":1,"b":2}`, 0},
-		{"dotted", "{'a.b': 1, 'a.c': 2}", `{"a.b":1,"a.c":2}`, 0},
-		{"twice", "{a: 1, $and: [{a: 2}]}", "", mongoerr.NotSingleValueField},
-		{"below", "{a: 1, 'a.b': 2}", "", mongoerr.NotSingleValueField},
-	} {
-		got, err := MustParse(valuetest.Doc(c.filter)).EqualityFields()
-		if mongoerr.CodeOf(err) != c.code || (err == nil && valuetest.Text(got) != c.want) {
-			t.Errorf("%s: %s, %v", c.reason, valuetest.Text(got), err)
 		}
 	}
 }

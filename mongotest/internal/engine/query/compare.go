@@ -1,5 +1,8 @@
 package query
 
+// This file has the operators that compare: $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin. A predicate keeps the value
+// of the filter (v) and its key under the collation (key). Without a collation both are the same.
+
 import (
 	"slices"
 
@@ -11,9 +14,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// equal passes for values equal to v; a missing value counts as null.
+// equal passes for values equal to v. If v is null, a missing value and undefined pass too.
 type equal struct {
-	v   any
+	v   any // nil for null and for undefined
 	key any // v as it compares under the collation
 	by  *collation.Collator
 }
@@ -25,8 +28,9 @@ func (e equal) test(v any, _ *int) bool {
 	return bsonval.Compare(e.key, e.by.Index(v)) == 0 && !bsonval.IsMissing(v)
 }
 
-func (equal) whole() bool { return false }
+func (equal) takesArrays() bool { return false }
 
+// parseEq parses $eq, and a value beside a field name: both mean the same, except for a regular expression.
 func parseEq(p *parser, arg any, _ bson.D) (cond, error) {
 	if bsonval.IsNullish(arg) {
 		arg = nil
@@ -42,14 +46,17 @@ func parseNe(p *parser, arg any, _ bson.D) (cond, error) {
 	return not{c}, err
 }
 
-// ordered passes for values of v's type on one side of v.
+// ordered passes for values of v's type that are greater or less than v, as op says. MongoDB calls it type bracketing
+// (https://www.mongodb.com/docs/manual/reference/method/db.collection.find/): {$gt: 1} matches no
+// string, though strings come after numbers in a sort. MinKey and MaxKey alone compare with all types.
 type ordered struct {
-	op  string
+	op  string // $gt, $gte, $lt or $lte
 	v   any
 	key any // v as it compares under the collation
 	by  *collation.Collator
 }
 
+// parseOrder returns the parser of one of the four operators.
 func parseOrder(op string) func(p *parser, arg any, _ bson.D) (cond, error) {
 	return func(p *parser, arg any, _ bson.D) (cond, error) {
 		if _, ok := arg.(bson.Regex); ok {
@@ -58,11 +65,12 @@ func parseOrder(op string) func(p *parser, arg any, _ bson.D) (cond, error) {
 		if bsonval.IsNullish(arg) {
 			arg = nil
 		}
-		return leaf{ordered{op, arg, p.by.Index(arg), p.by}}, nil
+		return leaf{ordered{op: op, v: arg, key: p.by.Index(arg), by: p.by}}, nil
 	}
 }
 
 func (o ordered) test(v any, _ *int) bool {
+	// Null has one value, so only the operators that include equality match anything.
 	if o.v == nil {
 		return bsonval.IsNullish(v) && (o.op == "$gte" || o.op == "$lte")
 	}
@@ -75,6 +83,7 @@ func (o ordered) test(v any, _ *int) bool {
 		}
 		return false
 	}
+	// NaN is neither greater nor less than any number, and equal to itself.
 	if bsonval.IsNaN(v) || bsonval.IsNaN(o.v) {
 		return bsonval.IsNaN(v) && bsonval.IsNaN(o.v) && (o.op == "$gte" || o.op == "$lte")
 	}
@@ -90,24 +99,25 @@ func (o ordered) test(v any, _ *int) bool {
 	return c <= 0
 }
 
-func (ordered) whole() bool { return false }
+func (ordered) takesArrays() bool { return false }
 
-// among passes for values equal to one of a list, or matched by one of its
-// regular expressions.
-type among struct {
-	sorted  []any // without null, in the order of their keys
-	keys    []any // the values as they compare under the collation
+// inList is the predicate of $in. It passes for values equal to one of a list, and for strings that one of the list's
+// regular expressions matches. A lookup may send thousands of values, so they are searched and not compared one by one.
+type inList struct {
+	sorted  []any // the values without null and regular expressions, in the order of keys
+	keys    []any // keys[i] is the key of sorted[i]
 	by      *collation.Collator
-	null    bool
+	null    bool // null is in the list
 	regexes []pattern
 }
 
+// parseIn parses $in. Its list may have regular expressions, but no operators.
 func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$in needs an array")
 	}
-	in := among{by: p.by}
+	in := inList{by: p.by}
 	in.sorted = make([]any, 0, len(a))
 	for _, v := range a {
 		switch x := v.(type) {
@@ -134,8 +144,9 @@ func parseIn(p *parser, arg any, _ bson.D) (cond, error) {
 	return leaf{in}, nil
 }
 
-// sort sorts the values, and leaves one of each that are equal.
-func (in *among) sort(p *parser) error {
+// sort sorts the values, computes their keys, and keeps one of several equal values. Under a collation "a" and "A" may
+// be equal: the first in the filter is kept, because an upsert stores it.
+func (in *inList) sort(p *parser) error {
 	if in.by == nil {
 		err := interrupt.Sort(p.watch, in.sorted, bsonval.Compare)
 		in.sorted = slices.CompactFunc(in.sorted, func(a, b any) bool { return bsonval.Compare(a, b) == 0 })
@@ -157,6 +168,7 @@ func (in *among) sort(p *parser) error {
 	return err
 }
 
+// parseNin parses $nin, the negation of $in. Its error for an argument that is no array names $nin.
 func parseNin(p *parser, arg any, _ bson.D) (cond, error) {
 	if _, ok := arg.(bson.A); !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$nin needs an array")
@@ -165,7 +177,7 @@ func parseNin(p *parser, arg any, _ bson.D) (cond, error) {
 	return not{c}, err
 }
 
-func (in among) test(v any, _ *int) bool {
+func (in inList) test(v any, _ *int) bool {
 	if bsonval.IsNullish(v) {
 		return in.null
 	}
@@ -180,4 +192,4 @@ func (in among) test(v any, _ *int) bool {
 	return false
 }
 
-func (among) whole() bool { return false }
+func (inList) takesArrays() bool { return false }

@@ -1,7 +1,8 @@
 package query
 
+// This file has $type and $mod, which look at one value alone.
+
 import (
-	"math"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,26 +11,30 @@ import (
 	"github.com/docmodel/docmodel/internal/mongoerr"
 )
 
-// ofType passes for values of one of the types.
-type ofType struct{ types []bson.Type }
+// typeTest is the predicate of $type: it passes for values of one of the types. An array passes by the type of an
+// element, and by {$type: "array"} itself.
+// https://www.mongodb.com/docs/manual/reference/operator/query/type/
+type typeTest struct{ types []bson.Type }
 
-func (t ofType) test(v any, _ *int) bool {
+func (t typeTest) test(v any, _ *int) bool {
 	return slices.Contains(t.types, bsonval.Type(v)) && !bsonval.IsMissing(v)
 }
-func (ofType) whole() bool { return false }
+
+func (typeTest) takesArrays() bool { return false }
 
 func parseType(_ *parser, arg any, _ bson.D) (cond, error) {
-	types, err := Types(arg)
+	types, err := readTypes(arg)
 	if err != nil {
 		return nil, err
 	}
-	return leaf{ofType{types}}, nil
+	return leaf{typeTest{types}}, nil
 }
 
+// numberTypes are the types that the alias "number" stands for.
 var numberTypes = []bson.Type{bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128}
 
-// Types returns the types that $type's argument names: an alias, a number or an array of those.
-func Types(arg any) ([]bson.Type, error) {
+// readTypes reads the argument of $type: an alias such as "int", a number such as 16, or an array of both.
+func readTypes(arg any) ([]bson.Type, error) {
 	a, ok := arg.(bson.A)
 	if !ok {
 		a = bson.A{arg}
@@ -54,6 +59,7 @@ func Types(arg any) ([]bson.Type, error) {
 		if !bsonval.IsNumber(v) {
 			return nil, mongoerr.New(mongoerr.TypeMismatch, "type must be represented as a number or a string")
 		}
+		// -1 is MinKey, 127 MaxKey.
 		n, ok := bsonval.Int64(v)
 		t := bson.Type(n)
 		if !ok || (n != -1 && (n < 0 || n > 127)) || bsonval.TypeAlias(t) == "" {
@@ -64,22 +70,20 @@ func Types(arg any) ([]bson.Type, error) {
 	return types, nil
 }
 
-// modulo passes for numbers whose whole part leaves the remainder.
+// modulo is the predicate of {$mod: [divisor, remainder]}. It passes for numbers whose whole part leaves the remainder,
+// which has the sign of the number: -5 with divisor 4 leaves -1.
+// https://www.mongodb.com/docs/manual/reference/operator/query/mod/
 type modulo struct{ divisor, remainder int64 }
 
 func (m modulo) test(v any, _ *int) bool {
 	n, ok := bsonval.TruncInt64(v)
-	if !ok {
-		return false
-	}
-	if m.divisor == -1 && n == math.MinInt64 {
-		return m.remainder == 0
-	}
-	return n%m.divisor == m.remainder
+	// The least long by -1 leaves 0 in Go, and doesn't overflow.
+	return ok && n%m.divisor == m.remainder
 }
 
-func (modulo) whole() bool { return false }
+func (modulo) takesArrays() bool { return false }
 
+// parseMod parses $mod. Both numbers are truncated: {$mod: [4.9, 1]} is {$mod: [4, 1]}.
 func parseMod(_ *parser, arg any, _ bson.D) (cond, error) {
 	a, ok := arg.(bson.A)
 	switch {

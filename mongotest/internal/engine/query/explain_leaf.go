@@ -1,5 +1,8 @@
 package query
 
+// This file explains operators on a field: the texts for their results, and the values that they looked at. The texts
+// are MongoDB's (https://github.com/mongodb/mongo/blob/master/src/mongo/db/matcher/doc_validation_error.cpp).
+
 import (
 	"slices"
 
@@ -9,14 +12,15 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 )
 
-// reasons is how an operator's result is told.
+// reasons are the texts of one operator, and which values it looks at.
 type reasons struct {
 	failed, matched string
-	negated         bool        // the operator holds where another one, of which the reasons tell, doesn't
-	whole           bool        // arrays are considered as such, not by their elements
-	types           []bson.Type // those that the operator looks at; nil means all
+	negated         bool        // the texts are those of the opposite operator: $nin has those of $in
+	whole           bool        // an array is one value, and its elements aren't considered
+	types           []bson.Type // the types of values that the operator looks at; nil means all
 }
 
+// operatorReasons has the operators that don't just compare. $eq, $gt and the like have the texts of $ne, not negated.
 var operatorReasons = map[string]reasons{
 	"$ne":  {failed: "comparison failed", matched: "comparison succeeded", negated: true},
 	"$in":  {failed: "no matching value found in array", matched: "matching value found in array"},
@@ -28,8 +32,11 @@ var operatorReasons = map[string]reasons{
 		matched: "array did contain all specified values",
 		whole:   true,
 	},
-	"$elemMatch": {failed: "array did not satisfy the child predicate", matched: "array did satisfy the child predicate",
-		whole: true, types: []bson.Type{bson.TypeArray}},
+	"$elemMatch": {
+		failed:  "array did not satisfy the child predicate",
+		matched: "array did satisfy the child predicate",
+		whole:   true, types: []bson.Type{bson.TypeArray},
+	},
 	"$mod": {failed: "$mod did not evaluate to expected remainder", matched: "$mod did evaluate to expected remainder",
 		types: numberTypes},
 	"$regex": {failed: "regular expression did not match", matched: "regular expression did match",
@@ -39,17 +46,21 @@ var operatorReasons = map[string]reasons{
 	"$geoIntersects": {failed: "none of the considered geometries intersected the expression’s geometry",
 		matched: "at least one of the considered geometries intersected the expression’s geometry"},
 	"$type":       {failed: "type did not match", matched: "type did match"},
-	"$bitsAllSet": ofBits, "$bitsAllClear": ofBits, "$bitsAnySet": ofBits, "$bitsAnyClear": ofBits,
+	"$bitsAllSet": bitReasons, "$bitsAllClear": bitReasons, "$bitsAnySet": bitReasons, "$bitsAnyClear": bitReasons,
 }
 
-var ofBits = reasons{failed: "bitwise operator failed to match", matched: "bitwise operator matched successfully",
-	types: append(slices.Clone(numberTypes), bson.TypeBinary)}
+var bitReasons = reasons{
+	failed: "bitwise operator failed to match", matched: "bitwise operator matched successfully",
+	types: append(slices.Clone(numberTypes), bson.TypeBinary),
+}
 
-// leaf explains an operator on a field.
-func (x explainer) leaf(c clause, inverted bool) bson.D {
+// explainField returns the rest of the explanation of an operator on a field: the reason, and the values or types that
+// the operator considered.
+func (x explainer) explainField(c clause, inverted bool) bson.D {
 	if c.op == "$exists" {
+		// The document fails because the field is there, or because it isn't.
 		there := inverted == bsonval.Truthy(c.arg)
-		return bson.D{{Key: "reason", Value: either(there, "path does not exist", "path does exist")}}
+		return bson.D{{Key: "reason", Value: chooseText(there, "path does not exist", "path does exist")}}
 	}
 	if all, _ := c.arg.(bson.A); c.op == "$all" && len(all) == 0 {
 		return bson.D{{Key: "reason", Value: "expression always evaluates to false"}}
@@ -58,17 +69,19 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 	if !ok {
 		r = reasons{failed: "comparison failed", matched: "comparison succeeded"}
 	}
-	values, there := x.values(c.path, r.whole)
+	values, there := x.findValues(c.path, r.whole)
 	if !there {
 		return bson.D{{Key: "reason", Value: "field was missing"}}
 	}
-	out := bson.D{{Key: "reason", Value: either(inverted != r.negated, r.failed, r.matched)}}
+	out := bson.D{{Key: "reason", Value: chooseText(inverted != r.negated, r.failed, r.matched)}}
 	considered, truncated := values[:min(len(values), maxConsidered)], len(values) > maxConsidered
 	switch {
+	// Values of types that the operator doesn't look at are a reason of their own.
 	case r.types != nil &&
 		!slices.ContainsFunc(considered, func(v any) bool { return slices.Contains(r.types, bsonval.Type(v)) }):
-		out = append(bson.D{{Key: "reason", Value: "type did not match"}}, named("considered", typesOf(considered))...)
-		out = append(out, named("expected", r.types)...)
+		out = bson.D{{Key: "reason", Value: "type did not match"}}
+		out = append(out, nameTypes("considered", listTypes(considered))...)
+		out = append(out, nameTypes("expected", r.types)...)
 	case (c.op == "$geoWithin" || c.op == "$geoIntersects") && !x.hasGeometry(c.path, considered):
 		out = bson.D{{Key: "reason", Value: "could not find a valid geometry at the given path"}}
 	}
@@ -81,19 +94,20 @@ func (x explainer) leaf(c clause, inverted bool) bson.D {
 		out = append(out, bson.E{Key: "consideredValuesTruncated", Value: true})
 	}
 	if c.op == "$type" {
-		out = append(out, named("considered", typesOf(considered))...)
+		out = append(out, nameTypes("considered", listTypes(considered))...)
 	}
 	return out
 }
 
-// maxConsidered is how many values an error repeats: internalQueryMaxDocValidationErrorConsideredValues.
+// maxConsidered is the number of values that an explanation shows. It is the default of MongoDB's parameter
+// internalQueryMaxDocValidationErrorConsideredValues.
 const maxConsidered = 10
 
-// values returns what an operator considers at a path: the elements of arrays, unless it takes arrays as a whole. There
-// is nothing at a path that leads to no value, though an empty array has none to consider.
-func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
+// findValues returns the values that an operator considers at a path: the elements of arrays, or the arrays if whole is
+// set. there is false if the path leads to no value. An empty array is there, and has no values.
+func (x explainer) findValues(path string, whole bool) (values bson.A, there bool) {
 	var found collector
-	leaf{&found}.onPath(bsonval.ParsePath(path), x.doc, nil)
+	leaf{&found}.matchPath(bsonval.ParsePath(path), x.doc, nil)
 	if whole {
 		return found.values, len(found.values) > 0
 	}
@@ -108,7 +122,8 @@ func (x explainer) values(path string, whole bool) (values bson.A, there bool) {
 	return values, len(found.values) > 0
 }
 
-// hasGeometry reports whether one of the values, or the field as a whole, is a geometry.
+// hasGeometry reports whether one of the values is a geometry, or the field as a whole: a legacy point is an array of
+// two numbers, and a number alone is no geometry.
 func (x explainer) hasGeometry(path string, values bson.A) bool {
 	field, _ := bsonval.Get(x.doc, path)
 	return slices.ContainsFunc(append(values[:len(values):len(values)], field), func(v any) bool {
@@ -117,7 +132,8 @@ func (x explainer) hasGeometry(path string, values bson.A) bool {
 	})
 }
 
-func typesOf(values bson.A) []bson.Type {
+// listTypes returns the types of the values, in their order.
+func listTypes(values bson.A) []bson.Type {
 	types := make([]bson.Type, len(values))
 	for i, v := range values {
 		types[i] = bsonval.Type(v)
@@ -125,8 +141,9 @@ func typesOf(values bson.A) []bson.Type {
 	return types
 }
 
-// named is a field with the name of a type, or with those of several, sorted.
-func named(what string, types []bson.Type) bson.D {
+// nameTypes returns the field {consideredType: "int"}, or {consideredTypes: ["int", "string"]} for several types. what
+// is the field's name without "Type".
+func nameTypes(what string, types []bson.Type) bson.D {
 	var names []string
 	for _, t := range types {
 		names = append(names, bsonval.TypeAlias(t))

@@ -1,5 +1,7 @@
 package query
 
+// This file parses what stands beside a field name, and the operators that any value may have: $not and $exists.
+
 import (
 	"slices"
 	"strings"
@@ -11,6 +13,10 @@ import (
 )
 
 // parseValue parses what stands beside a field name: operators, a regular expression, or a value to be equal to.
+//
+//	{a: {$gt: 1, $lt: 5}}   {a: /^x/}   {a: {b: 1}}
+//
+// All of a document that begins with $near is one condition, because $maxDistance stands beside it.
 func (p *parser) parseValue(name string, v any) (cond, error) {
 	p.path = name
 	switch x := v.(type) {
@@ -27,8 +33,8 @@ func (p *parser) parseValue(name string, v any) (cond, error) {
 	return parseEq(p, v, nil)
 }
 
-// isOperators reports whether a document holds operators rather than being a
-// value: its first name begins with $ and isn't part of a DBRef.
+// isOperators reports whether a document has operators, and isn't a value to compare with: its first name begins with
+// $ and isn't part of a DBRef, which is a value.
 func isOperators(d bson.D) bool {
 	if len(d) == 0 || !strings.HasPrefix(d[0].Key, "$") {
 		return false
@@ -40,7 +46,7 @@ func isOperators(d bson.D) bool {
 	return true
 }
 
-// parseOperators parses the operators on a field's value.
+// parseOperators parses the operators on a field's value, which must all match.
 func (p *parser) parseOperators(d bson.D) (cond, error) {
 	all := make(every, 0, len(d))
 	for _, f := range d {
@@ -56,6 +62,7 @@ func (p *parser) parseOperators(d bson.D) (cond, error) {
 		if err != nil {
 			return nil, err
 		}
+		// $options has no condition of its own: $regex reads it.
 		if c != nil {
 			all = append(all, c)
 		}
@@ -66,7 +73,8 @@ func (p *parser) parseOperators(d bson.D) (cond, error) {
 	return all, nil
 }
 
-// parseNot parses $not.
+// parseNot parses $not, whose argument is operators or a regular expression. The operators are negated together:
+// {$not: {$gt: 1, $lt: 5}} matches 9.
 func parseNot(p *parser, arg any, _ bson.D) (cond, error) {
 	switch x := arg.(type) {
 	case bson.Regex:
@@ -82,7 +90,7 @@ func parseNot(p *parser, arg any, _ bson.D) (cond, error) {
 	return nil, mongoerr.New(mongoerr.BadValue, "$not needs a regex or a document")
 }
 
-// parseExists parses $exists.
+// parseExists parses $exists. {$exists: false} is the negation: no value at the path may be there.
 func parseExists(_ *parser, arg any, _ bson.D) (cond, error) {
 	c := leaf{exists{}}
 	if bsonval.Truthy(arg) {
@@ -91,7 +99,8 @@ func parseExists(_ *parser, arg any, _ bson.D) (cond, error) {
 	return not{c}, nil
 }
 
+// exists passes for a value that is there, null included.
 type exists struct{}
 
 func (exists) test(v any, _ *int) bool { return !bsonval.IsMissing(v) }
-func (exists) whole() bool             { return false }
+func (exists) takesArrays() bool       { return false }

@@ -1,5 +1,7 @@
 package query
 
+// This file has $geoWithin and $geoIntersects. Package geo has the shapes. near.go has conditions on distances.
+
 import (
 	"maps"
 	"slices"
@@ -11,31 +13,34 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 )
 
-// within passes for geometries that lie in an area.
+// geoWithin is the predicate of $geoWithin, and of its older name $within. It passes for geometries that lie in an
+// area. A value that is no geometry doesn't pass, and isn't an error.
 // https://www.mongodb.com/docs/manual/reference/operator/query/geoWithin/
-type within struct{ area geo.Area }
+type geoWithin struct{ area geo.Area }
 
-func (w within) test(v any, _ *int) bool {
+func (w geoWithin) test(v any, _ *int) bool {
 	g, err := geo.Parse(v)
 	return err == nil && w.area.Contains(g)
 }
 
-func (within) whole() bool { return false }
+func (geoWithin) takesArrays() bool { return false }
 
-// meeting passes for geometries on the sphere that have a point in common with another.
+// geoIntersects is the predicate of $geoIntersects. It passes for geometries on the sphere that have a point in common
+// with another one.
 // https://www.mongodb.com/docs/manual/reference/operator/query/geoIntersects/
-type meeting struct{ with *geo.Geometry }
+type geoIntersects struct{ with *geo.Geometry }
 
-func (m meeting) test(v any, _ *int) bool {
+func (m geoIntersects) test(v any, _ *int) bool {
 	g, err := geo.Parse(v)
 	return err == nil && g.OnSphere() && m.with.Intersects(g)
 }
 
-func (meeting) whole() bool { return false }
+func (geoIntersects) takesArrays() bool { return false }
 
-// Areas returns the names of what $geoWithin takes, sorted.
+// Areas returns the names of the shapes that $geoWithin takes, such as "$box", sorted. Package operators tests each.
 func Areas() []string { return slices.Sorted(maps.Keys(geo.Areas)) }
 
+// parseGeoWithin parses {$geoWithin: {$box: [[0, 0], [2, 2]]}}. Points and lines are no areas, and are refused.
 func parseGeoWithin(_ *parser, arg any, all bson.D) (cond, error) {
 	area, err := parseArea(arg, all)
 	if err != nil {
@@ -44,9 +49,11 @@ func parseGeoWithin(_ *parser, arg any, all bson.D) (cond, error) {
 	if g, ok := area.(*geo.Geometry); ok && !g.HasArea() {
 		return nil, mongoerr.New(mongoerr.BadValue, "$within not supported with provided geometry: %s", expr.Show(all))
 	}
-	return leaf{within{area}}, nil
+	return leaf{geoWithin{area}}, nil
 }
 
+// parseGeoIntersects parses {$geoIntersects: {$geometry: {type: "Point", coordinates: [1, 2]}}}. Shapes of the plane,
+// such as $box, are refused.
 func parseGeoIntersects(_ *parser, arg any, all bson.D) (cond, error) {
 	area, err := parseArea(arg, all)
 	if err != nil {
@@ -54,15 +61,17 @@ func parseGeoIntersects(_ *parser, arg any, all bson.D) (cond, error) {
 	}
 	g, ok := area.(*geo.Geometry)
 	if !ok {
-		return nil, mongoerr.New(mongoerr.BadValue, "$geoIntersect not supported with provided geometry: %s", expr.Show(all))
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"$geoIntersect not supported with provided geometry: %s", expr.Show(all))
 	}
-	return leaf{meeting{g}}, nil
+	return leaf{geoIntersects{g}}, nil
 }
 
-// parseArea reads the one shape of an operator that must stand alone.
+// parseArea reads the one shape of an operator. all is the document of the operator, in which it must stand alone.
 func parseArea(arg any, all bson.D) (geo.Area, error) {
 	if len(all) > 1 {
-		return nil, mongoerr.New(mongoerr.BadValue, "can't parse extra field: %s: %s", all[1].Key, expr.Show(all[1].Value))
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"can't parse extra field: %s: %s", all[1].Key, expr.Show(all[1].Value))
 	}
 	d, ok := arg.(bson.D)
 	switch {

@@ -84,7 +84,11 @@ func TestGeoWithinRefuses(t *testing.T) {
 		{"two areas", "{$geoWithin: {$box: [[0, 0], [1, 1]], $centerSphere: [[0, 0], 1]}}", mongoerr.BadValue},
 		{"another condition before it", "{$exists: true, $geoWithin: {$box: [[0, 0], [1, 1]]}}", mongoerr.BadValue},
 		{"infinity", "{$geoWithin: {$box: [[0, {$numberDouble: 'Infinity'}], [1, 1]]}}", mongoerr.BadValue},
-		{"a radius that is no number", "{$geoWithin: {$centerSphere: [[0, 0], {$numberDouble: 'NaN'}]}}", mongoerr.BadValue},
+		{
+			reason: "a radius that is no number",
+			filter: "{$geoWithin: {$centerSphere: [[0, 0], {$numberDouble: 'NaN'}]}}",
+			code:   mongoerr.BadValue,
+		},
 	} {
 		if _, err := Parse(valuetest.Doc("{at: "+c.filter+"}"), Options{}); mongoerr.CodeOf(err) != c.code {
 			t.Errorf("%s: %v, want code %d", c.reason, err, c.code)

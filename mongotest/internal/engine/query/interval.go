@@ -1,5 +1,8 @@
 package query
 
+// This file has intervals of index keys, and lists of them. Bounds are lists of intervals. Package plan scans them, and
+// package router finds shards by them.
+
 import (
 	"math"
 	"slices"
@@ -9,11 +12,11 @@ import (
 	"github.com/docmodel/docmodel/internal/bsonval"
 )
 
-// Interval is a range of index keys in bsonval.Compare's order. Lo and Hi are
-// always set: an open side is MinKey, MaxKey or the end of a type.
+// Interval is a range of index keys in the order of bsonval.Compare. It always has both ends: the condition {$gt: 5}
+// has the interval from 5 to the end of the numbers, because it matches no other type.
 type Interval struct {
 	Lo, Hi       any
-	LoInc, HiInc bool
+	LoInc, HiInc bool // the end is in the interval
 }
 
 // Point returns the interval that holds v alone.
@@ -28,9 +31,10 @@ func (i Interval) Contains(v any) bool {
 	return (lo > 0 || (lo == 0 && i.LoInc)) && (hi < 0 || (hi == 0 && i.HiInc))
 }
 
-// Ends are the least and the greatest value; nil where the interval goes to the end of their type.
+// Ends returns the least and the greatest value as explain shows them. An end is nil where the interval goes to the end
+// of a type, as the upper end of {$gt: 5}.
 func (i Interval) Ends() (lo, hi any) {
-	all, typed := typeRange(i.Lo)
+	all, typed := findTypeRange(i.Lo)
 	lo, hi = i.Lo, i.Hi
 	if typed && !i.IsPoint() && bsonval.Compare(lo, all.Lo) == 0 {
 		lo = nil
@@ -41,17 +45,20 @@ func (i Interval) Ends() (lo, hi any) {
 	return lo, hi
 }
 
-// HasStrings reports whether a value that a collation matters for lies in the interval: a string, a document or an
-// array.
+// HasStrings reports whether the interval has values that a collation compares in its own way: strings, and documents
+// and arrays, which may have strings in them. The three types follow each other in the order, and binary data follows
+// them.
 func (i Interval) HasStrings() bool {
 	return bsonval.Compare(i.Hi, "") >= 0 && bsonval.Compare(i.Lo, bson.Binary{}) < 0
 }
 
-func (i Interval) empty() bool {
+// isEmpty reports whether no value lies in the interval.
+func (i Interval) isEmpty() bool {
 	c := bsonval.Compare(i.Lo, i.Hi)
 	return c > 0 || (c == 0 && !(i.LoInc && i.HiInc))
 }
 
+// intersect returns the interval of the values that lie in both. It may be empty.
 func (i Interval) intersect(j Interval) Interval {
 	switch c := bsonval.Compare(i.Lo, j.Lo); {
 	case c < 0:
@@ -68,74 +75,89 @@ func (i Interval) intersect(j Interval) Interval {
 	return i
 }
 
-// intersect returns what two lists have in common.
+// intersect returns the intervals of the values that lie in both lists. It isn't nil: a list without intervals says
+// that nothing can match, and an absent list that nothing is known.
 func intersect(a, b []Interval) []Interval {
 	out := []Interval{}
 	for _, x := range a {
 		for _, y := range b {
-			if z := x.intersect(y); !z.empty() {
+			if z := x.intersect(y); !z.isEmpty() {
 				out = append(out, z)
 			}
 		}
 	}
-	return normal(out)
+	return mergeIntervals(out)
 }
 
-// normal sorts a list and joins intervals that overlap.
-func normal(list []Interval) []Interval {
-	slices.SortFunc(list, func(a, b Interval) int {
-		if c := bsonval.Compare(a.Lo, b.Lo); c != 0 {
-			return c
-		}
-		if a.LoInc == b.LoInc {
-			return 0
-		}
-		if a.LoInc {
-			return -1
-		}
-		return 1
-	})
+// mergeIntervals sorts a list and joins intervals that overlap or touch. It changes the list that it gets.
+func mergeIntervals(list []Interval) []Interval {
+	slices.SortFunc(list, compareStarts)
 	out := list[:0]
 	for _, x := range list {
-		if n := len(out); n > 0 {
-			last := &out[n-1]
-			c := bsonval.Compare(x.Lo, last.Hi)
-			if c < 0 || (c == 0 && (x.LoInc || last.HiInc)) {
-				if d := bsonval.Compare(x.Hi, last.Hi); d > 0 {
-					last.Hi, last.HiInc = x.Hi, x.HiInc
-				} else if d == 0 {
-					last.HiInc = last.HiInc || x.HiInc
-				}
-				continue
-			}
+		if n := len(out); n == 0 || !out[n-1].absorb(x) {
+			out = append(out, x)
 		}
-		out = append(out, x)
 	}
 	return out
 }
 
-// nullKeys holds the keys of documents in which the field is null, missing or an empty array.
+// compareStarts orders intervals by their lower ends. An end that is in its interval comes first.
+func compareStarts(a, b Interval) int {
+	if c := bsonval.Compare(a.Lo, b.Lo); c != 0 {
+		return c
+	}
+	switch {
+	case a.LoInc == b.LoInc:
+		return 0
+	case a.LoInc:
+		return -1
+	}
+	return 1
+}
+
+// absorb extends the interval by one that begins in it or where it ends, and reports whether it did. x must not begin
+// before i. (1, 5) and (5, 9) stay apart, because 5 is in neither.
+func (i *Interval) absorb(x Interval) bool {
+	c := bsonval.Compare(x.Lo, i.Hi)
+	if c > 0 || c == 0 && !x.LoInc && !i.HiInc {
+		return false
+	}
+	switch d := bsonval.Compare(x.Hi, i.Hi); {
+	case d > 0:
+		i.Hi, i.HiInc = x.Hi, x.HiInc
+	case d == 0:
+		i.HiInc = i.HiInc || x.HiInc
+	}
+	return true
+}
+
+// nullKeys has the keys of documents that {a: null} matches. Null is also the key of a missing field. Undefined is the
+// key of a stored undefined, which matches, and of an empty array, which doesn't: an index can't tell them apart.
 var nullKeys = Interval{Lo: bson.Undefined{}, Hi: nil, LoInc: true, HiInc: true}
 
-// typeRange returns the interval of all values that compare by value with v, NaN apart.
-func typeRange(v any) (Interval, bool) {
+// findTypeRange returns the interval of all values of v's type, which are the values that $gt and $lt compare with v.
+// Numbers of all types are one range. It begins at -Infinity, and NaN is before it. Where a type has no greatest value,
+// the range ends before the least value of the next type. ok is false for types that have no range of their own here.
+func findTypeRange(v any) (i Interval, ok bool) {
 	switch v.(type) {
 	case int32, int64, float64, bson.Decimal128:
-		return Interval{math.Inf(-1), math.Inf(1), true, true}, true
+		return Interval{Lo: math.Inf(-1), Hi: math.Inf(1), LoInc: true, HiInc: true}, true
 	case string, bson.Symbol:
-		return Interval{"", bson.D{}, true, false}, true
+		return Interval{Lo: "", Hi: bson.D{}, LoInc: true}, true
 	case bson.D:
-		return Interval{bson.D{}, bson.A{}, true, false}, true
+		return Interval{Lo: bson.D{}, Hi: bson.A{}, LoInc: true}, true
 	case bson.Binary:
-		return Interval{bson.Binary{}, bson.ObjectID{}, true, false}, true
+		return Interval{Lo: bson.Binary{}, Hi: bson.ObjectID{}, LoInc: true}, true
 	case bson.ObjectID:
-		return Interval{bson.ObjectID{}, false, true, false}, true
+		return Interval{Lo: bson.ObjectID{}, Hi: false, LoInc: true}, true
 	case bool:
-		return Interval{false, true, true, true}, true
+		return Interval{Lo: false, Hi: true, LoInc: true, HiInc: true}, true
 	case bson.DateTime:
-		return Interval{bson.DateTime(math.MinInt64), bson.DateTime(math.MaxInt64), true, true}, true
+		least, most := bson.DateTime(math.MinInt64), bson.DateTime(math.MaxInt64)
+		return Interval{Lo: least, Hi: most, LoInc: true, HiInc: true}, true
 	case bson.Timestamp:
-		return Interval{bson.Timestamp{}, bson.Timestamp{T: math.MaxUint32, I: math.MaxUint32}, true, true}, true
+		most := bson.Timestamp{T: math.MaxUint32, I: math.MaxUint32}
+		return Interval{Lo: bson.Timestamp{}, Hi: most, LoInc: true, HiInc: true}, true
 	}
 	return Interval{}, false
 }

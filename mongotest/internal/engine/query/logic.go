@@ -1,5 +1,8 @@
 package query
 
+// This file has $and, $or and $nor, and the conditions on a whole document that other packages evaluate: $expr and
+// $jsonSchema.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -20,6 +23,7 @@ func (p *parser) parseList(name string, arg any) (node, error) {
 	}
 	nodes := make([]node, len(a))
 	if name == "$nor" {
+		// A $text can't stand in $nor.
 		p.inNor++
 		defer func() { p.inNor-- }()
 	}
@@ -43,12 +47,23 @@ func (p *parser) parseList(name string, arg any) (node, error) {
 	return nor(nodes), nil
 }
 
+// exprNode is $expr: it matches if the expression is true for the document.
+// https://www.mongodb.com/docs/manual/reference/operator/query/expr/
+type exprNode struct{ e expr.Expr }
+
+func (n exprNode) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
+	v, err := n.e.Eval(c.ForDocument(d))
+	return err == nil && bsonval.Truthy(v), err
+}
+
+// parseExpr parses $expr. It is refused in $elemMatch, where a document has no context.
 func (p *parser) parseExpr(_ string, arg any) (node, error) {
 	if p.depth > 0 {
 		return nil, mongoerr.New(mongoerr.BadValue, "$expr can only be applied to the top-level document")
 	}
 	if p.upsert {
-		return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed, "$expr is not allowed in the query predicate for an upsert")
+		return nil, mongoerr.New(mongoerr.QueryFeatureNotAllowed,
+			"$expr is not allowed in the query predicate for an upsert")
 	}
 	if p.stored && isRandom(arg) {
 		return nil, mongoerr.New(3040500, "$rand not allowed inside collection validators")
@@ -57,10 +72,11 @@ func (p *parser) parseExpr(_ string, arg any) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return test{e}, nil
+	return exprNode{e}, nil
 }
 
-// schema passes for documents that conform.
+// schema is $jsonSchema: it matches documents that conform to the schema. Package jsonschema has the keywords.
+// https://www.mongodb.com/docs/manual/reference/operator/query/jsonSchema/
 type schema struct{ s *jsonschema.Schema }
 
 func (n schema) match(_ *expr.Context, d bson.D, _ *int) (bool, error) { return n.s.Match(d), nil }
@@ -78,9 +94,4 @@ func (p *parser) parseSchema(_ string, arg any) (node, error) {
 		return nil, err
 	}
 	return schema{s}, nil
-}
-
-func (n test) match(c *expr.Context, d bson.D, _ *int) (bool, error) {
-	v, err := n.e.Eval(c.ForDocument(d))
-	return err == nil && bsonval.Truthy(v), err
 }

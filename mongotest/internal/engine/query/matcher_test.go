@@ -210,11 +210,11 @@ func TestVariables(t *testing.T) {
 	if _, err := Parse(filter, Options{}); mongoerr.CodeOf(err) != 17276 {
 		t.Errorf("undefined variable: %v", err)
 	}
-	both := And(m, MustParse(valuetest.Doc("{b: 2}")))
+	both := RequireBoth(m, MustParse(valuetest.Doc("{b: 2}")))
 	if ok, _ := both.Match(valuetest.Doc("{a: 1, b: 3}")); ok {
-		t.Error("And lets through what one refuses")
+		t.Error("RequireBoth lets through a document that one matcher refuses")
 	}
 	if ok, _ := both.Match(valuetest.Doc("{a: 1, b: 2}")); !ok {
-		t.Error("And refuses what both let through")
+		t.Error("RequireBoth refuses a document that both matchers let through")
 	}
 }

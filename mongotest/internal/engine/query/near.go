@@ -1,5 +1,8 @@
 package query
 
+// This file has the conditions on a distance: $near, $nearSphere and $geoNear in a filter. The stage $geoNear makes
+// such a filter. Package plan finds the documents by an index and sorts them by their distances.
+
 import (
 	"errors"
 	"math"
@@ -12,22 +15,31 @@ import (
 )
 
 // Near is the condition of $near, $nearSphere and $geoNear: a distance from a point. Documents that fulfill it come in
-// the order of their distances.
+// the order of their distances. The operator and the kind of the point decide how distances are measured:
+//
+//	{at: {$near: {$geometry: {type: "Point", coordinates: [10, 50]}, $maxDistance: 500}}}   meters on the sphere
+//	{at: {$nearSphere: [10, 50], $maxDistance: 0.001}}                                      radians on the sphere
+//	{at: {$near: [10, 50], $maxDistance: 5}}                                                units of the plane
+//
 // https://www.mongodb.com/docs/manual/reference/operator/query/near/
 type Near struct {
-	Path    string
+	Path    string // of the geometry, with dots
 	Point   geo.Point
 	Sphere  bool // distances are on the sphere, not in the plane
-	Radians bool // they are in radians, not in meters
-	GeoJSON bool // the point is one of GeoJSON, for which a 2d index won't do
+	Radians bool // distances on the sphere are in radians, not in meters
+	GeoJSON bool // the point is one of GeoJSON, which a 2d index doesn't serve
 
+	// Min and Max are distances in meters, radians or the unit of the plane. Both are included. Max is +Inf without
+	// $maxDistance.
 	Min, Max float64
 }
 
-// Distance returns the least distance of what the document has at the path, and that geometry; false if it has none.
+// Distance returns the distance of the nearest geometry that the document has at the path, and this geometry as it is
+// stored. ok is false if the document has no geometry there. An array at the path is a pair of coordinates, or several
+// geometries.
 func (n *Near) Distance(d bson.D) (distance float64, at any, ok bool) {
 	var found collector
-	leaf{&found}.onPath(bsonval.ParsePath(n.Path), d, nil)
+	leaf{&found}.matchPath(bsonval.ParsePath(n.Path), d, nil)
 	distance = math.Inf(1)
 	for _, v := range found.values {
 		list := bson.A{v}
@@ -35,7 +47,7 @@ func (n *Near) Distance(d bson.D) (distance float64, at any, ok bool) {
 			list = a
 		}
 		for _, v := range list {
-			if x, there := n.to(v); there && x < distance {
+			if x, there := n.measure(v); there && x < distance {
 				distance, at, ok = x, v, true
 			}
 		}
@@ -43,7 +55,9 @@ func (n *Near) Distance(d bson.D) (distance float64, at any, ok bool) {
 	return distance, at, ok
 }
 
-func (n *Near) to(v any) (float64, bool) {
+// measure returns the distance of one geometry, in the unit of Min and Max. Only a geometry of the kind that the
+// condition measures has a distance.
+func (n *Near) measure(v any) (float64, bool) {
 	g, err := geo.Parse(v)
 	switch {
 	case err != nil:
@@ -58,27 +72,28 @@ func (n *Near) to(v any) (float64, bool) {
 	return g.Distance(n.Point) * geo.Radius, true
 }
 
-// UsesSphere reports whether a 2dsphere index serves the condition; a 2d index serves those that are no GeoJSON.
+// UsesSphere reports whether a 2dsphere index serves the condition.
 func (n *Near) UsesSphere() bool { return n.Sphere }
 
-// UsesPlain reports whether a 2d index serves the condition.
+// UsesPlain reports whether a 2d index serves the condition. It also serves $nearSphere with a legacy point.
 func (n *Near) UsesPlain() bool { return !n.GeoJSON }
 
-// nearby is Near as a condition.
-type nearby struct{ n *Near }
+// nearMatch is Near as a condition. It looks at all geometries of a path together, so it is no predicate.
+type nearMatch struct{ n *Near }
 
-func (c nearby) onValue(any, *int) bool { return false }
+func (c nearMatch) matchValue(any, *int) bool { return false }
 
-func (c nearby) onPath(_ bsonval.Path, d bson.D, _ *int) bool {
+func (c nearMatch) matchPath(_ bsonval.Path, d bson.D, _ *int) bool {
 	x, _, ok := c.n.Distance(d)
 	return ok && c.n.Min <= x && x <= c.n.Max
 }
 
-// Near returns the condition on a distance that every match must fulfill, or nil.
-func (m *Matcher) Near() *Near {
+// FindNear returns the filter's condition on a distance, or nil. checkSpecial has made sure that every match must
+// fulfill it.
+func (m *Matcher) FindNear() *Near {
 	for _, n := range appendConjuncts(nil, m.root) {
 		if p, ok := n.(onPath); ok {
-			if c, ok := p.cond.(nearby); ok {
+			if c, ok := p.cond.(nearMatch); ok {
 				return c.n
 			}
 		}
@@ -86,10 +101,10 @@ func (m *Matcher) Near() *Near {
 	return nil
 }
 
-// isNear reports whether an operator's argument and what stands beside it are a condition on a distance.
+// isNear reports whether an operator begins a condition on a distance.
 func isNear(name string) bool { return name == "$near" || name == "$nearSphere" || name == "$geoNear" }
 
-// parseNear reads all that stands at a path whose first operator is $near or one like it.
+// parseNear parses the document at a path whose first operator is $near, $nearSphere or $geoNear.
 func (p *parser) parseNear(path string, all bson.D) (cond, error) {
 	switch {
 	case p.inMatch && (p.special == nil || p.special.NoNears):
@@ -100,11 +115,12 @@ func (p *parser) parseNear(path string, all bson.D) (cond, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "$geoNear, $near, and $nearSphere are not allowed in this context")
 	}
 	p.nears++
+	// As in MongoDB, the form is found by trying: what isn't a legacy point must be the form with $geometry.
 	n := &Near{Path: path, Max: math.Inf(1)}
 	done, err := n.parseLegacy(all)
 	if err == nil && !done {
 		*n = Near{Path: path, Max: math.Inf(1)}
-		err = n.parse(all)
+		err = n.parseGeoJSON(all)
 	}
 	if err != nil {
 		return nil, err
@@ -112,10 +128,11 @@ func (p *parser) parseNear(path string, all bson.D) (cond, error) {
 	if n.Sphere && !n.Point.OnSphere() {
 		return nil, mongoerr.New(mongoerr.BadValue, "Legacy point is out of bounds for spherical query")
 	}
-	return nearby{n}, nil
+	return nearMatch{n}, nil
 }
 
-// parseLegacy reads {$near: point, $minDistance, $maxDistance}, false if it is written in the other way.
+// parseLegacy reads {$near: point, $minDistance: 1, $maxDistance: 5}. done is false if the document has the form that
+// parseGeoJSON reads. The point may be a pair of coordinates, a pair with the greatest distance behind it, or GeoJSON.
 func (n *Near) parseLegacy(all bson.D) (done bool, err error) {
 	for _, f := range all {
 		switch f.Key {
@@ -127,7 +144,7 @@ func (n *Near) parseLegacy(all bson.D) (done bool, err error) {
 			}
 			point, legacy, failed := geo.ParseQueryPoint(f.Value)
 			if failed != nil {
-				if point, done = n.withMax(f.Value); !done {
+				if point, done = n.parseWithMax(f.Value); !done {
 					continue
 				}
 				legacy = true
@@ -140,9 +157,9 @@ func (n *Near) parseLegacy(all bson.D) (done bool, err error) {
 			n.Sphere = f.Key == "$nearSphere" || !legacy
 			n.Radians = legacy && n.Sphere
 		case "$minDistance":
-			n.Min, err = limit(f, 16893, 16894)
+			n.Min, err = readLimit(f, 16893, 16894)
 		case "$maxDistance":
-			n.Max, err = limit(f, 16895, 16896)
+			n.Max, err = readLimit(f, 16895, 16896)
 		default:
 			err = mongoerr.New(34413, "invalid argument in geo near query: %s", f.Key)
 		}
@@ -153,8 +170,8 @@ func (n *Near) parseLegacy(all bson.D) (done bool, err error) {
 	return done, nil
 }
 
-// withMax reads a pair of coordinates that the greatest distance follows.
-func (n *Near) withMax(v any) (geo.Point, bool) {
+// parseWithMax reads [longitude, latitude, greatest distance].
+func (n *Near) parseWithMax(v any) (geo.Point, bool) {
 	list, err := geo.Elements(v)
 	if err != nil || len(list) != 3 {
 		return geo.Point{}, false
@@ -171,7 +188,8 @@ func (n *Near) withMax(v any) (geo.Point, bool) {
 	return point, true
 }
 
-func limit(f bson.E, noNumber, negative int32) (float64, error) {
+// readLimit reads $minDistance or $maxDistance. The codes of its errors depend on the form.
+func readLimit(f bson.E, noNumber, negative int32) (float64, error) {
 	x, ok := bsonval.Float(f.Value)
 	switch {
 	case !ok:
@@ -182,8 +200,8 @@ func limit(f bson.E, noNumber, negative int32) (float64, error) {
 	return x, nil
 }
 
-// parse reads {$near: {$geometry, $minDistance, $maxDistance}}.
-func (n *Near) parse(all bson.D) error {
+// parseGeoJSON reads {$near: {$geometry: point, $minDistance: 1, $maxDistance: 5}}.
+func (n *Near) parseGeoJSON(all bson.D) error {
 	if len(all) > 1 {
 		return mongoerr.New(mongoerr.BadValue,
 			"geo near accepts just one argument when querying for a GeoJSON point. Extra field found: %s: %s",
@@ -206,9 +224,9 @@ func (n *Near) parse(all bson.D) error {
 			given = true
 			err = n.parsePoint(f.Value)
 		case "$minDistance":
-			n.Min, err = limit(f, mongoerr.BadValue, mongoerr.BadValue)
+			n.Min, err = readLimit(f, mongoerr.BadValue, mongoerr.BadValue)
 		case "$maxDistance":
-			n.Max, err = limit(f, mongoerr.BadValue, mongoerr.BadValue)
+			n.Max, err = readLimit(f, mongoerr.BadValue, mongoerr.BadValue)
 		default:
 			err = mongoerr.New(mongoerr.BadValue, "invalid argument in geo near query: %s", f.Key)
 		}
@@ -222,6 +240,7 @@ func (n *Near) parse(all bson.D) error {
 	return nil
 }
 
+// parsePoint reads the argument of $geometry, which must be a point of GeoJSON.
 func (n *Near) parsePoint(v any) error {
 	point, legacy, err := geo.ParseQueryPoint(v)
 	switch {
@@ -237,7 +256,8 @@ func (n *Near) parsePoint(v any) error {
 	return nil
 }
 
-// parseBesideNear refuses an operator that only $near has beside it, and one that must stand first.
+// parseBesideNear returns a parser that refuses the operator: $maxDistance without a $near before it, or a $near that
+// doesn't stand first. parseNear reads all other places of these operators.
 func parseBesideNear(name string) func(p *parser, arg any, all bson.D) (cond, error) {
 	return func(_ *parser, _ any, all bson.D) (cond, error) {
 		if isNear(name) {
@@ -247,7 +267,7 @@ func parseBesideNear(name string) func(p *parser, arg any, all bson.D) (cond, er
 	}
 }
 
-// readMessage returns the message of an error without its code.
+// readMessage returns the message of an error without its code, as part of another error.
 func readMessage(err error) string {
 	var x *mongoerr.Error
 	if errors.As(err, &x) {

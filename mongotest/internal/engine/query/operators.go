@@ -5,7 +5,8 @@ import (
 	"slices"
 )
 
-// table has the operators of filters. Their parsers can't refer to it, because it refers to them. A parser has it.
+// table has the operators of filters. An operator's parser that parses a filter itself, such as $elemMatch, finds other
+// operators by parser.table: Go refuses a variable and a function that refer to each other.
 var table = operators{
 	top: map[string]parseTop{
 		"$and":        (*parser).parseList,
@@ -14,6 +15,7 @@ var table = operators{
 		"$expr":       (*parser).parseExpr,
 		"$jsonSchema": (*parser).parseSchema,
 		"$text":       (*parser).parseText,
+		// A comment is a condition that is always true. parseFilter leaves it out.
 		"$comment":    func(*parser, string, any) (node, error) { return and{}, nil },
 		"$sampleRate": (*parser).parseSampleRate,
 		"$alwaysTrue": (*parser).parseAlways, "$alwaysFalse": (*parser).parseAlways,
@@ -40,11 +42,12 @@ var table = operators{
 		"$within":    parseGeoWithin,
 
 		"$geoIntersects": parseGeoIntersects,
-		"$near":          parseBesideNear("$near"),
-		"$nearSphere":    parseBesideNear("$nearSphere"),
-		"$geoNear":       parseBesideNear("$geoNear"),
-		"$minDistance":   parseBesideNear("$minDistance"),
-		"$maxDistance":   parseBesideNear("$maxDistance"),
+		// parseValue has taken a $near that stands first. Anywhere else these operators are refused.
+		"$near":        parseBesideNear("$near"),
+		"$nearSphere":  parseBesideNear("$nearSphere"),
+		"$geoNear":     parseBesideNear("$geoNear"),
+		"$minDistance": parseBesideNear("$minDistance"),
+		"$maxDistance": parseBesideNear("$maxDistance"),
 
 		"$bitsAllSet":   parseBits("$bitsAllSet", true, true),
 		"$bitsAllClear": parseBits("$bitsAllClear", false, true),
@@ -53,7 +56,8 @@ var table = operators{
 	},
 }
 
-// Operators returns the names of all operators, sorted.
+// Operators returns the names of all operators, sorted. Package operators tests each, and package differ generates
+// filters of them.
 func Operators() []string {
 	names := slices.Collect(maps.Keys(table.top))
 	names = slices.AppendSeq(names, maps.Keys(table.field))

@@ -6,7 +6,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// Parse parses a filter. An empty or nil filter matches every document.
+// Parse parses a filter. An empty or nil filter matches every document. Errors are MongoDB's, with its codes.
 func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	names := make([]string, 0, len(opt.Vars))
 	for name := range opt.Vars {
@@ -23,6 +23,7 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	p.by = p.scope.Collation()
 	root, err := p.parseFilter(filter)
 	if err == nil {
+		// Only the whole tree shows whether a $near stands at the top.
 		err = p.checkSpecial(root)
 	}
 	if err != nil {
@@ -31,7 +32,8 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 	return &Matcher{root: root, base: expr.NewContext(nil, opt.Now, opt.Watch, opt.Vars), by: p.by}, nil
 }
 
-// MustParse is Parse for filters that can't be wrong. It panics on a mistake.
+// MustParse is Parse for filters that can't be wrong: filters that the engine makes, and filters that were parsed
+// before. It panics on a mistake.
 func MustParse(filter bson.D) *Matcher {
 	m, err := Parse(filter, Options{})
 	if err != nil {

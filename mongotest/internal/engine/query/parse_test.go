@@ -26,8 +26,14 @@ func TestParseRefuses(t *testing.T) {
 		{"$text where no collection is", "{$text: {$search: 'a'}}", mongoerr.BadValue},
 		{"$in without array", "{a: {$in: 1}}", mongoerr.BadValue},
 		{"operator in $in", "{a: {$in: [{$gt: 1}]}}", mongoerr.BadValue},
-		{"$ne a regular expression", "{a: {$ne: {$regularExpression: {pattern: 'a', options: ''}}}}", mongoerr.BadValue},
-		{"$gt a regular expression", "{a: {$gt: {$regularExpression: {pattern: 'a', options: ''}}}}", mongoerr.BadValue},
+		{
+			reason: "$ne a regular expression", filter: "{a: {$ne: {$regularExpression: {pattern: 'a', options: ''}}}}",
+			code: mongoerr.BadValue,
+		},
+		{
+			reason: "$gt a regular expression", filter: "{a: {$gt: {$regularExpression: {pattern: 'a', options: ''}}}}",
+			code: mongoerr.BadValue,
+		},
 		{"$not of a value", "{a: {$not: 1}}", mongoerr.BadValue},
 		{"empty $not", "{a: {$not: {}}}", mongoerr.BadValue},
 		{"$or of no array", "{$or: {a: 1}}", mongoerr.BadValue},

@@ -1,5 +1,7 @@
 package query
 
+// This file parses the top level of a filter. field.go parses what stands beside a field name.
+
 import (
 	"slices"
 	"strings"
@@ -14,41 +16,45 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/interrupt"
 )
 
-// parseTop parses the argument of an operator that stands where a field name could.
+// parseTop parses the argument of an operator that stands where a field name could, such as $and. name is the
+// operator's name, for parsers that serve several operators.
 type parseTop func(p *parser, name string, arg any) (node, error)
 
-// parseField parses the argument of an operator on a field's value. $regex and $options, which belong together, get the
-// document that holds both.
+// parseField parses the argument of an operator on a field's value. whole is the document in which the operator stands.
+// Parsers need it for $regex and $options, which belong together, and for operators that must stand alone. A parser may
+// return a nil cond if another operator of the document has the condition.
 type parseField func(p *parser, arg any, whole bson.D) (cond, error)
 
-// operators are tables of operators by name.
+// operators are the tables of operators by name. There is one value, table in operators.go.
 type operators struct {
 	top   map[string]parseTop
 	field map[string]parseField
 }
 
-// parser is what parsing a condition needs to know: the operators that there are, and where the condition stands.
+// parser is what parsing a condition needs to know: the operators, and where in the filter the condition stands. Parse
+// makes one for a filter, and $elemMatch another one for the filter in it.
 type parser struct {
 	table  operators
-	scope  expr.Scope
+	scope  expr.Scope          // the variables of $expr, and the collation
 	by     *collation.Collator // of the scope
-	depth  int                 // how many $elemMatch and $not enclose
-	upsert bool
-	stored bool   // the filter is kept with a collection
-	path   string // of the field whose operators are parsed
-	watch  *interrupt.Watch
+	depth  int                 // how many $elemMatch enclose the condition
+	upsert bool                // see Options.Upsert
+	stored bool                // see Options.Stored
+	path   string              // of the field whose operators are parsed
+	watch  *interrupt.Watch    // ends the sorting of a long $in
 
 	special *Special // nil where $near and $text aren't allowed
-	inMatch bool     // it is a $match
-	nears   int      // how many $near there are
-	texts   int
-	inNor   int
+	inMatch bool     // see Options.InMatch
+	nears   int      // how many $near were parsed so far
+	texts   int      // how many $text
+	inNor   int      // how many $nor enclose the condition
 }
 
-// absent are operators that MongoDB has and this engine hasn't.
+// absent are operators that MongoDB has and this engine doesn't. Their error says that MongoDB would take the filter.
 var absent = []string{"$where"}
 
-// parseFilter parses a filter: the conditions that must all be met.
+// parseFilter parses a filter: the conditions that must all be met. A filter of one condition is that condition's node,
+// so that plan and upsert find it without looking through an and.
 func (p *parser) parseFilter(d bson.D) (node, error) {
 	all := make(and, 0, len(d))
 	for _, f := range d {
@@ -56,6 +62,7 @@ func (p *parser) parseFilter(d bson.D) (node, error) {
 		if err != nil {
 			return nil, err
 		}
+		// $comment, and operators that are always true, add no condition.
 		if none, ok := n.(and); ok && len(none) == 0 {
 			continue
 		}
@@ -84,12 +91,14 @@ func (p *parser) parseEntry(f bson.E) (node, error) {
 		return nil, mongoerr.New(mongoerr.NotImplemented, "%s isn't implemented by the embedded engine", f.Key)
 	}
 	return nil, mongoerr.New(mongoerr.BadValue,
-		"unknown top level operator: %s. If you have a field name that starts with a '$' symbol, consider using $getField or $setField.", f.Key)
+		"unknown top level operator: %s. If you have a field name that starts with a '$' symbol, consider using "+
+			"$getField or $setField.", f.Key)
 }
 
-// Special allows what a filter can only ask of a collection: $near and the like, and $text.
+// Special allows $near, $nearSphere, $geoNear and $text. They need an index, so only a filter on a collection may have
+// them: an array filter, a validator or a $match in the middle of a pipeline has no Special.
 type Special struct {
-	Text    *fts.Index // the collection's text index
-	NoText  error      // the error of $text if there is no such index
+	Text    *fts.Index // the collection's text index, nil without one
+	NoText  error      // the error of a $text if Text is nil
 	NoNears bool       // $near isn't allowed, as in the $match of a pipeline
 }

@@ -1,5 +1,8 @@
 package query
 
+// This file has regular expressions: beside a field name, in $in and $all, and as $regex with $options. Package pcre
+// compiles them. https://www.mongodb.com/docs/manual/reference/operator/query/regex/
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -8,18 +11,21 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/pcre"
 )
 
-// pattern passes for strings that the regular expression matches, and for the
-// same regular expression stored as a value.
+// pattern is the predicate of a regular expression. It passes for strings that the regular expression matches, and for
+// the same regular expression stored as a value. No collation changes what it matches.
 type pattern struct {
 	re     pcre.Regexp
-	source bson.Regex
-	// collated says that index keys are those of a collation, which don't tell how a string begins.
+	source bson.Regex // as it was given
+	// collated is set if the filter has a collation. A string's key under it doesn't begin as the string does, so the
+	// pattern has no bounds.
 	collated bool
 }
 
+// compilePattern returns the predicate of a regular expression, or MongoDB's error for a wrong one.
+
 func (p *parser) compilePattern(source, options string) (pattern, error) {
 	re, err := pcre.Compile(source, options)
-	return pattern{re, bson.Regex{Pattern: source, Options: options}, p.by != nil}, err
+	return pattern{re: re, source: bson.Regex{Pattern: source, Options: options}, collated: p.by != nil}, err
 }
 
 func (p *parser) parsePattern(source, options string) (cond, error) {
@@ -30,6 +36,7 @@ func (p *parser) parsePattern(source, options string) (cond, error) {
 	return leaf{re}, nil
 }
 
+// test takes symbols for strings, as MongoDB does.
 func (p pattern) test(v any, _ *int) bool {
 	switch v := v.(type) {
 	case string:
@@ -42,14 +49,15 @@ func (p pattern) test(v any, _ *int) bool {
 	return false
 }
 
-func (pattern) whole() bool { return false }
+func (pattern) takesArrays() bool { return false }
 
-// matches is false, as MongoDB's is, where the search reaches PCRE2's limits.
+// matches is false where the search reaches PCRE2's limits for backtracking. MongoDB doesn't report them either.
 func (p pattern) matches(s string) bool {
 	ok, _ := p.re.MatchString(s)
 	return ok
 }
 
+// parseRegexOperator parses {$regex: "^x", $options: "i"}, in any order, and {$regex: /^x/i}. all is the document.
 func parseRegexOperator(p *parser, arg any, all bson.D) (cond, error) {
 	var source, options string
 	switch x := arg.(type) {
@@ -73,6 +81,7 @@ func parseRegexOperator(p *parser, arg any, all bson.D) (cond, error) {
 	return p.parsePattern(source, options)
 }
 
+// parseOptions checks that $options has a $regex beside it, which reads the options. It returns no cond.
 func parseOptions(_ *parser, _ any, all bson.D) (cond, error) {
 	if _, ok := bsonval.Get(all, "$regex"); !ok {
 		return nil, mongoerr.New(mongoerr.BadValue, "$options needs a $regex")

@@ -1,5 +1,7 @@
 package query
 
+// This file has the conditions that don't look at the document: $sampleRate, $alwaysTrue and $alwaysFalse.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -19,6 +21,7 @@ func (p *parser) parseSampleRate(_ string, arg any) (node, error) {
 		return nil, mongoerr.New(mongoerr.BadValue, "argument to $sampleRate must be a numeric type")
 	case !(rate >= 0 && rate <= 1): // NaN too
 		return nil, mongoerr.New(mongoerr.BadValue, "numeric argument to $sampleRate must be in [0, 1]")
+	// Without $rand both may stand in an upsert and in a validator.
 	case rate == 0:
 		return or{}, nil
 	case rate == 1:
@@ -27,7 +30,8 @@ func (p *parser) parseSampleRate(_ string, arg any) (node, error) {
 	return p.parseExpr("$expr", bson.D{{Key: "$lt", Value: bson.A{bson.D{{Key: "$rand", Value: bson.D{}}}, rate}}})
 }
 
-// parseAlways parses $alwaysTrue and $alwaysFalse.
+// parseAlways parses $alwaysTrue and $alwaysFalse, whose argument must be 1. An and without conditions matches every
+// document, an or without conditions no document.
 func (p *parser) parseAlways(name string, arg any) (node, error) {
 	n, problem := expr.Whole(name, arg)
 	switch {
@@ -41,7 +45,8 @@ func (p *parser) parseAlways(name string, arg any) (node, error) {
 	return or{}, nil
 }
 
-// isRandom reports whether an expression has $rand in it.
+// isRandom reports whether an expression has $rand in it, outside of $literal. It gets the expression as it is written,
+// not parsed.
 func isRandom(v any) bool {
 	switch v := v.(type) {
 	case bson.A:

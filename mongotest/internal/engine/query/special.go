@@ -2,16 +2,18 @@ package query
 
 import "github.com/docmodel/docmodel/internal/mongoerr"
 
-// checkSpecial refuses conditions that MongoDB doesn't allow together, or where they stand.
+// checkSpecial refuses filters in which $near and $text stand where no index could serve them. Parse calls it on the
+// whole tree. A filter may have one of them: one $text anywhere outside of $nor, or one $near among the conditions that
+// every match must fulfill, because it also sorts the result.
 func (p *parser) checkSpecial(root node) error {
 	if p.nears == 0 && p.texts == 0 {
 		return nil
 	}
 	refuse := func(text string) error { return mongoerr.New(mongoerr.BadValue, "%s", text) }
-	top := 0
+	top := 0 // $near that every match must fulfill
 	for _, n := range appendConjuncts(nil, root) {
 		if o, ok := n.(onPath); ok {
-			if _, ok := o.cond.(nearby); ok {
+			if _, ok := o.cond.(nearMatch); ok {
 				top++
 			}
 		}

@@ -8,12 +8,14 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/fts"
 )
 
-// words is $text.
+// textMatch is $text. Package fts does the search, in the fields of the collection's text index.
 // https://www.mongodb.com/docs/manual/reference/operator/query/text/
-type words struct{ s *fts.Search }
+type textMatch struct{ s *fts.Search }
 
-func (n words) match(_ *expr.Context, d bson.D, _ *int) (bool, error) { return n.s.Match(d), nil }
+func (n textMatch) match(_ *expr.Context, d bson.D, _ *int) (bool, error) { return n.s.Match(d), nil }
 
+// parseText parses {$text: {$search: "coffee -shop", $language: "en"}}. The errors depend on where the filter stands,
+// as they do in MongoDB.
 func (p *parser) parseText(_ string, arg any) (node, error) {
 	switch {
 	case p.special == nil && p.inMatch:
@@ -33,16 +35,16 @@ func (p *parser) parseText(_ string, arg any) (node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return words{s}, nil
+	return textMatch{s}, nil
 }
 
-// Text returns the text search of the filter, nil if it has none. With top, only one that every match must fulfill
-// counts.
-func (m *Matcher) Text(top bool) *fts.Search {
+// FindText returns the text search of the filter, nil if it has none. With top, it returns only a search that every
+// match must fulfill, and not one in a branch of an $or.
+func (m *Matcher) FindText(top bool) *fts.Search {
 	list := appendConjuncts(nil, m.root)
 	for len(list) > 0 {
 		switch n := list[0].(type) {
-		case words:
+		case textMatch:
 			return n.s
 		case or:
 			if !top {
@@ -56,16 +58,18 @@ func (m *Matcher) Text(top bool) *fts.Search {
 	return nil
 }
 
-// TextScore returns a document's score in the text search, 0 if there is none.
+// TextScore returns a document's score in the text search, for {$meta: "textScore"}. It is 0 if the filter has no text
+// search.
 func (m *Matcher) TextScore(d bson.D) float64 {
-	s := m.Text(false)
+	s := m.FindText(false)
 	if s == nil {
 		return 0
 	}
 	return s.Score(d)
 }
 
-// HasText reports whether a filter has a $text that stands where it may in a pipeline's first stage.
+// HasText reports whether a filter has a $text where MongoDB looks for it: at the top, and in $and, $or and $nor.
+// Package pipeline calls it before it parses a first $match, because such a filter needs the collection's text index.
 func HasText(filter bson.D) bool {
 	for _, f := range filter {
 		list, _ := f.Value.(bson.A)

@@ -1,5 +1,8 @@
 package query
 
+// This file has the conditions on a path, and the walker that finds the values at a path through arrays. All operators
+// on a field's value stand on it.
+
 import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -7,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 )
 
-// onPath is a condition on what a document has at a path.
+// onPath is a condition on the values that a document has at a path, such as {"a.b": {$gt: 1}}.
 type onPath struct {
 	path bsonval.Path
 	name string // the path with dots
@@ -17,150 +20,165 @@ type onPath struct {
 func (n onPath) match(c *expr.Context, d bson.D, rec *int) (bool, error) {
 	list, ok := n.cond.(every)
 	if !ok || c == nil || len(list) < longList {
-		return n.cond.onPath(n.path, d, rec), nil
+		return n.cond.matchPath(n.path, d, rec), nil
 	}
 	for _, x := range list {
 		if err := c.Watch.Steps(longList); err != nil {
 			return false, err
 		}
-		if !x.onPath(n.path, d, rec) {
+		if !x.matchPath(n.path, d, rec) {
 			return false, nil
 		}
 	}
 	return true, nil
 }
 
-// longList is from how many conditions on a path each of them is a reason to look whether the
-// command is over, as a long array may be at the path.
+// longList is the number of conditions on one path from which the watch is asked before each condition. A long $all on
+// a long array would otherwise run on after its command has ended. Each condition counts as longList steps, because it
+// may go through the whole array.
 const longList = 64
 
-// cond is a condition on a value, or on the values that a path leads to.
+// cond is a condition on a value, or on the values that a path leads to. rec is as in [node].
 type cond interface {
-	// onPath reports whether what d has at the path fulfills the condition.
-	onPath(p bsonval.Path, d bson.D, rec *int) bool
-	// onValue reports whether v does, without looking into it when it is an array.
-	onValue(v any, rec *int) bool
+	// matchPath reports whether the values that d has at the path fulfill the condition.
+	matchPath(p bsonval.Path, d bson.D, rec *int) bool
+	// matchValue reports whether v itself fulfills the condition. If v is an array, its elements don't count. Only
+	// $elemMatch calls it, with an element.
+	matchValue(v any, rec *int) bool
 }
 
-// predicate is a test of one value.
+// predicate is a test of one value. Operators such as $eq, $size and $type are predicates.
 type predicate interface {
-	// test reports whether the value passes. rec is nil, or receives an array position.
+	// test reports whether the value passes. It gets bsonval.Missing for a path that leads nowhere. rec is nil, or
+	// receives an array position.
 	test(v any, rec *int) bool
-	// whole says that an array is tested as such, and its elements are not.
-	whole() bool
+	// takesArrays reports whether an array at the end of the path is tested only as a whole, as by $size. Otherwise its
+	// elements are tested first, and then the array.
+	takesArrays() bool
 }
 
 // leaf is a predicate as a condition: some value at the path passes.
 type leaf struct{ predicate }
 
-func (l leaf) onValue(v any, rec *int) bool { return l.test(v, rec) }
+func (l leaf) matchValue(v any, rec *int) bool { return l.test(v, rec) }
 
-func (l leaf) onPath(p bsonval.Path, d bson.D, rec *int) bool {
-	w := walker{path: p, leaf: l, elements: !l.whole(), rec: rec}
-	return w.document(d, 0, -1)
+func (l leaf) matchPath(p bsonval.Path, d bson.D, rec *int) bool {
+	w := walker{path: p, leaf: l, elements: !l.takesArrays(), rec: rec}
+	return w.walkDocument(d, 0, -1)
 }
 
-// every holds when all conditions do, each by a value of its own.
+// every matches if all conditions match. Each condition may match by another value: {a: {$gt: 5, $lt: 3}} matches
+// {a: [1, 9]}.
 type every []cond
 
-func (e every) onValue(v any, rec *int) bool {
+func (e every) matchValue(v any, rec *int) bool {
 	for _, c := range e {
-		if !c.onValue(v, rec) {
+		if !c.matchValue(v, rec) {
 			return false
 		}
 	}
 	return true
 }
 
-func (e every) onPath(p bsonval.Path, d bson.D, rec *int) bool {
+func (e every) matchPath(p bsonval.Path, d bson.D, rec *int) bool {
 	for _, c := range e {
-		if !c.onPath(p, d, rec) {
+		if !c.matchPath(p, d, rec) {
 			return false
 		}
 	}
 	return true
 }
 
-// never holds for nothing.
+// never matches nothing. It is the condition of {$all: []}.
 type never struct{}
 
-func (never) onValue(any, *int) bool                 { return false }
-func (never) onPath(bsonval.Path, bson.D, *int) bool { return false }
+func (never) matchValue(any, *int) bool                 { return false }
+func (never) matchPath(bsonval.Path, bson.D, *int) bool { return false }
 
-// not holds when the condition doesn't.
+// not matches if the condition doesn't, so {$not: {$gt: 1}} also matches a missing field and an array without such an
+// element. It sets no position.
 type not struct{ c cond }
 
-func (n not) onValue(v any, _ *int) bool                   { return !n.c.onValue(v, nil) }
-func (n not) onPath(p bsonval.Path, d bson.D, _ *int) bool { return !n.c.onPath(p, d, nil) }
+func (n not) matchValue(v any, _ *int) bool                   { return !n.c.matchValue(v, nil) }
+func (n not) matchPath(p bsonval.Path, d bson.D, _ *int) bool { return !n.c.matchPath(p, d, nil) }
 
-// walker finds the values at a path, through arrays on the way: each document
-// in an array is followed, and a number names an array's position as well as a
-// document's field. A path that ends in an array leads to its elements, when
-// elements is set, and to the array itself. One that ends early, but not in
-// an array, leads to a missing value.
+// walker tests the values at a path until one passes. It goes through arrays on the way:
+//
+//	"a.b"     {a: [{b: 1}, {b: 2}, 3]}   1 and 2: each document of an array is followed, other elements aren't
+//	"a.b"     {a: [[{b: 1}]]}            no value: an array in an array isn't followed
+//	"a.0.b"   {a: [{b: 1}, {b: 2}]}      1: a number is a position of an array
+//	"a.0.b"   {a: [{0: {b: 3}}]}         3: a number is also a field's name, in the documents of the array
+//	"a"       {a: [1, 2]}                1, 2 and [1, 2]
+//	"a.b"     {a: 5}                     Missing
+//
+// The manual describes this in https://www.mongodb.com/docs/manual/tutorial/query-array-of-documents/.
 type walker struct {
 	path     bsonval.Path
 	leaf     leaf
-	elements bool
-	rec      *int
+	elements bool // test the elements of an array at the end of the path, and not only the array
+	rec      *int // as in node
 }
 
-// found tests a value; at is the outermost array position that led to it, or -1.
-func (w *walker) found(v any, at int) bool {
+// testValue tests a value. at is the position in the outermost array on the way to it, or -1.
+func (w *walker) testValue(v any, at int) bool {
 	if !w.leaf.test(v, w.rec) {
 		return false
 	}
+	// The outermost position takes the place of the one that the predicate may have set.
 	if at >= 0 && w.rec != nil {
 		*w.rec = at
 	}
 	return true
 }
 
-func (w *walker) document(d bson.D, i, at int) bool {
+// walkDocument follows the path from its i-th component in a document.
+func (w *walker) walkDocument(d bson.D, i, at int) bool {
 	v, _ := bsonval.Get(d, w.path[i].Name)
 	for i++; i < len(w.path); i++ {
 		switch x := v.(type) {
 		case bson.D:
 			v, _ = bsonval.Get(x, w.path[i].Name)
 		case bson.A:
-			return w.array(x, i, at)
+			return w.walkArray(x, i, at)
 		default:
-			return w.found(bsonval.Missing, at)
+			return w.testValue(bsonval.Missing, at)
 		}
 	}
 	if a, ok := v.(bson.A); ok && w.elements {
 		for k, x := range a {
-			if w.found(x, outer(at, k)) {
+			if w.testValue(x, keepOuter(at, k)) {
 				return true
 			}
 		}
 	}
-	return w.found(v, at)
+	return w.testValue(v, at)
 }
 
-// array follows the path from its i-th component within an array.
-func (w *walker) array(a bson.A, i, at int) bool {
+// walkArray follows the path from its i-th component in an array.
+func (w *walker) walkArray(a bson.A, i, at int) bool {
 	for k, x := range a {
 		d, isDocument := x.(bson.D)
-		if isDocument && w.document(d, i, outer(at, k)) {
+		if isDocument && w.walkDocument(d, i, keepOuter(at, k)) {
 			return true
 		}
 		if w.path[i].Index != k {
 			continue
 		}
 		if i == len(w.path)-1 {
-			if w.found(x, outer(at, k)) {
+			// An element that the path names is tested alone: {"a.0": 1} doesn't match {a: [[1, 2]]}.
+			if w.testValue(x, keepOuter(at, k)) {
 				return true
 			}
 			continue
 		}
+		// The path itself names this position, so it isn't the one that "$" asks for.
 		switch x := x.(type) {
 		case bson.D:
-			if w.document(x, i+1, at) {
+			if w.walkDocument(x, i+1, at) {
 				return true
 			}
 		case bson.A:
-			if w.array(x, i+1, at) {
+			if w.walkArray(x, i+1, at) {
 				return true
 			}
 		}
@@ -168,20 +186,22 @@ func (w *walker) array(a bson.A, i, at int) bool {
 	return false
 }
 
-func outer(at, k int) int {
+// keepOuter returns the position of the outermost array: at if there was an array before, else k.
+func keepOuter(at, k int) int {
 	if at >= 0 {
 		return at
 	}
 	return k
 }
 
-// collector notes the values at a path, and passes for none so that all are found.
+// collector is a predicate that collects the values at a path. No value passes, so that the walker goes on to the last.
+// Explain and distances of geometries use it. An array at the end of the path is one value.
 type collector struct {
 	values bson.A
-	ended  bool // by a missing value, after which MongoDB considers none
+	ended  bool // a value was missing; MongoDB's explanations leave out all values after it
 }
 
-func (*collector) whole() bool { return true }
+func (*collector) takesArrays() bool { return true }
 
 func (n *collector) test(v any, _ *int) bool {
 	n.ended = n.ended || bsonval.IsMissing(v)
