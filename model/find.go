@@ -12,7 +12,7 @@ import (
 type Find[D any] struct{ Query }
 
 // Find returns a query of the collection. A nil filter matches all documents. If user
-// input can be a document or regular expression, wrap the input in [Eq].
+// input can be a document or regular expression, put the input under $eq.
 //
 // If D lacks a path of the filter, or a value's type doesn't fit, each run returns a
 // [*ValueError]. [Collection.Unchecked] turns this check off.
@@ -32,7 +32,7 @@ func (c *Collection[D, K]) ByID(id K) *Find[D] {
 	return f
 }
 
-// Where returns the query with f's filter and this filter, joined by [And]. A nil filter
+// Where returns the query with f's filter and this filter, joined by $and. A nil filter
 // adds nothing.
 func (f *Find[D]) Where(filter bson.D) *Find[D] {
 	next := new(Find[D])

@@ -15,7 +15,7 @@ import (
 
 // Merge combines updates of one document into one atomic write. Each write must be a
 // single update by operators, such as $set. If one write has Expect [One], the merged
-// write has Expect One. [And] joins filters that differ.
+// write has Expect One. $and joins filters that differ.
 //
 // If a write has a Token, the merged write can run again. Otherwise it can run again if all
 // writes can, but may then return [ErrStale].

@@ -7,7 +7,7 @@ import (
 )
 
 // Validations returns the validators of all schema.Schema, bounded.Bounded and
-// bucket.Bucket techniques, combined by [And] for each collection.
+// bucket.Bucket techniques, combined by $and for each collection.
 func (m *Model) Validations() (out []Validation) {
 	m.mustExist("Model.Validations")
 	for _, t := range m.techniques {

@@ -151,8 +151,8 @@ func (e *StreamError) Error() string {
 // Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
-// command returns the aggregate command that opens a new change stream.
-func (s Stream) command() bson.D {
+// Command returns the aggregate command that opens a new change stream.
+func (s Stream) Command() bson.D {
 	return bson.D{
 		{Key: "aggregate", Value: s.Collection},
 		{Key: "pipeline", Value: append(mongo.Pipeline{s.open()}, s.stages()...)},

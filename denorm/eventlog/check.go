@@ -170,8 +170,9 @@ func (l *untypedLog) checkSnapshots() model.Check {
 	name := docs.Name() + ": wrong snapshots"
 	query := func(filter bson.D) *model.Find[bson.Raw] {
 		return &model.Find[bson.Raw]{Query: model.Query{
-			Collection: docs.Name(), Keyed: true, Filter: bsondoc.JoinFilters(filter, bson.D{mql.E("revision", l.Fold.Revision)}),
-			Sort: bson.D{mql.E("_id", 1)},
+			Collection: docs.Name(), Keyed: true,
+			Filter: bsondoc.JoinFilters(filter, bson.D{mql.E("revision", l.Fold.Revision)}),
+			Sort:   bson.D{mql.E("_id", 1)},
 		}}
 	}
 	read := func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {

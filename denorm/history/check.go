@@ -76,7 +76,8 @@ func (h *untypedHistory) checkVersions() model.Check {
 		}
 		as := append(h.matchVersion(r.Version), stored.MatchValueAt(h.revised+".op", r.Op))
 		return commands.UpdateIf(
-			h.docs.Name(), bsondoc.JoinFilters(commands.MatchID(r.ID), as), mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}),
+			h.docs.Name(), bsondoc.JoinFilters(commands.MatchID(r.ID), as),
+			mql.Op("$set", bson.D{mql.E(h.version, r.Newest+1)}),
 		)
 	}
 	newest := mongo.Pipeline{newestFirst, limitTo(1), mql.Project(mql.E("v", "$_id.v"), mql.E("token", 1))}

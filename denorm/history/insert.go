@@ -77,7 +77,8 @@ func (h *untypedHistory) planInsert(c *changing, s state, raw bson.Raw) (model.P
 		p.Leaves = leavesGone + "; then " + leavesNew
 	}
 	p.InTx = append(slices.Clone(steps), w)
-	p.IfStale = []model.Step{commands.DeleteOne(h.docs.Name(), bsondoc.JoinFilters(c.byID, h.matchAsRead(doc, version)))}
+	asRead := bsondoc.JoinFilters(c.byID, h.matchAsRead(doc, version))
+	p.IfStale = []model.Step{commands.DeleteOne(h.docs.Name(), asRead)}
 	return p, nil
 }
 

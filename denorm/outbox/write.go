@@ -47,7 +47,8 @@ func (o *untypedOutbox) publishEvent(id, body any, at time.Time, op bson.ObjectI
 			{If: bsondoc.JoinFilters(byID, bson.D{mql.E(room, mql.Exists(true))}), Err: errFull},
 		},
 	}
-	one := &mongo.UpdateOneModel{Filter: bsondoc.JoinFilters(byID, none, bson.D{mql.E(room, mql.Exists(false))}), Update: update}
+	hasRoom := bsondoc.JoinFilters(byID, none, bson.D{mql.E(room, mql.Exists(false))})
+	one := &mongo.UpdateOneModel{Filter: hasRoom, Update: update}
 	if o.spec.Create {
 		upsert := true
 		one.Upsert = &upsert
@@ -86,7 +87,8 @@ func (o *untypedOutbox) retryParked(id any) model.Write {
 		mql.Set(mql.E(o.events, mql.Op("$concatArrays", mql.List(o.events), again))),
 		bson.D{mql.E("$unset", o.parked)},
 	}
-	return commands.UpdateIf(o.docs.Name(), bsondoc.JoinFilters(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))}), update)
+	hasParked := bsondoc.JoinFilters(byID, bson.D{mql.E(o.parked+".id", mql.Exists(true))})
+	return commands.UpdateIf(o.docs.Name(), hasParked, update)
 }
 
 // dropParked is the write that deletes a parked event.

@@ -107,8 +107,10 @@ func TestJoinFilters(t *testing.T) {
 			in:   []bson.D{testkit.D("a", testkit.D("$gt", 1)), testkit.D("a", testkit.D("$lt", 5))},
 			want: "{$and: [{a: {$gt: 1}}, {a: {$lt: 5}}]}", reason: "a field in common: neither replaces the other",
 		},
-		{[]bson.D{testkit.D("a", 1), testkit.D("a", 1, "b", 2)}, "{a: 1, b: 2}", "the same condition twice: an upsert fails on it"},
-		{[]bson.D{testkit.D("a", 1), testkit.D("a", int64(1))}, "{$and: [{a: 1}, {a: Long('1')}]}", "another type is another condition"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("a", 1, "b", 2)}, "{a: 1, b: 2}",
+			"the same condition twice: an upsert fails on it"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("a", int64(1))}, "{$and: [{a: 1}, {a: Long('1')}]}",
+			"another type is another condition"},
 		{
 			in:   []bson.D{testkit.D("$or", bson.A{testkit.D("a", 1)}), testkit.D("$or", bson.A{testkit.D("b", 1)})},
 			want: "{$and: [{$or: [{a: 1}]}, {$or: [{b: 1}]}]}", reason: "$or of each must hold",
@@ -118,7 +120,8 @@ func TestJoinFilters(t *testing.T) {
 			want: "{$and: [{a: 1}, {a: 2}]}", reason: "$and of $and is one",
 		},
 		{[]bson.D{testkit.D("a", 1, "a", 2)}, "{a: 1, a: 2}", "what the caller wrote twice stays"},
-		{[]bson.D{testkit.D("a", 1), testkit.D("$and", bson.A{testkit.D("b", 1)})}, "{a: 1, $and: [{b: 1}]}", "an $and beside a field"},
+		{[]bson.D{testkit.D("a", 1), testkit.D("$and", bson.A{testkit.D("b", 1)})}, "{a: 1, $and: [{b: 1}]}",
+			"an $and beside a field"},
 	} {
 		before := model.Shell(c.in)
 		if diff := cmp.Diff(c.want, model.Shell(bsondoc.JoinFilters(c.in...))); diff != "" {

@@ -102,7 +102,7 @@ func misdeclared(name string, list []model.Footprint, found usedPaths) (problems
 	for _, f := range list {
 		if !usedBy(f, found) && !slices.Contains(unseen[name], f.Collection+"."+f.Path) &&
 			!slices.Contains(unseen[name], model.Whole) {
-			problems = append(problems, fmt.Sprintf("%s: no command does", f.Path))
+			problems = append(problems, fmt.Sprintf("%s %s.%s: no command does", useNames[f.Use], f.Collection, f.Path))
 		}
 	}
 	slices.Sort(problems)
@@ -223,3 +223,6 @@ func TestMisdeclared(t *testing.T) {
 		}
 	}
 }
+
+// useNames are the verbs of footprints, by model.Use.
+var useNames = []string{"reads", "mends", "writes", "owns", "guards", "spares"}

@@ -173,9 +173,9 @@ func showCheck(b *strings.Builder, comment func(string, ...any), check model.Che
 func showWrite(comment func(string, ...any), w model.Write) {
 	switch {
 	case w.Done != nil:
-		comment("expects %s match, or, done before: %s", w.Expect, model.Shell(w.Done))
+		comment("expects %s match, or, done before: %s", []string{"any", "one"}[w.Expect], model.Shell(w.Done))
 	case w.Expect == model.One:
-		comment("expects %s match", w.Expect)
+		comment("expects one match")
 	}
 }
 

@@ -166,7 +166,7 @@ var walkedValues = []any{
 	&model.Aggregate[bson.D]{}, model.Aggregation{}, model.ChangeOf[int]{}, model.Check{}, model.Finding{},
 	model.ConflictError{}, model.Cost{}, model.DeclarationError{},
 	&model.Find[bson.D]{}, model.FindAndModify{}, model.Index{}, model.IndexDiff{}, model.IndexSet{},
-	model.Footprint{}, model.Need{}, model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{},
+	model.Owns, model.Need{}, model.Audit{}, &model.Batch{}, model.Job{}, model.Stage{},
 	&model.LeftError{}, model.Lease{}, model.MergeInto{}, &model.Modify[bson.D]{}, model.Observer{}, model.Operation{},
 	model.Page[bson.D]{}, model.Parts{}, model.Plan{}, model.Scope{}, model.Query{}, model.ReferenceError{},
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{},
@@ -177,7 +177,7 @@ var walkedValues = []any{
 	advise.Measure{}, smallPrices, smallPrices.Runner(),
 	design.Design{}, design.Layout{}, design.Lint{}, design.Smell{}, design.Price{}, design.Prices{},
 	design.Relation{}, design.Stored{}, design.Workload{}, smallWorkload,
-	advise.Sampled{}, advise.SurveyResult{}, advise.Worst{},
+	advise.Sampled{}, advise.Spread{}, likes.Left, likes.Right, advise.SurveyResult{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days, byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{},
 	keys.Scope(0), keys.Target{},

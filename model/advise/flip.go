@@ -84,7 +84,8 @@ func boundaryText(v float64) string {
 // A Flip is a minimal set of changes that makes [Choose] give another answer.
 type Flip []Change
 
-// Apply returns r with all changes of the flip. Its errors are those of [Change.Apply].
+// Apply returns r with all changes of the flip. An unknown Field, or a To of another type
+// than the field's, gives a [*model.ValueError].
 func (f Flip) Apply(r Relation) (Relation, error) {
 	for _, c := range f {
 		var err error

@@ -47,7 +47,8 @@ func (x *Expiry) CompleteSetExpiry(w model.Write, other, done bson.E) model.Writ
 	}
 	if m, ok := w.Model.(*mongo.UpdateOneModel); ok && x.version != "" {
 		id := m.Filter.(bson.D)
-		m.Filter, w.Done, w.Idempotent = bsondoc.JoinFilters(id, bson.D{other}), bsondoc.JoinFilters(id, bson.D{done}), true
+		m.Filter = bsondoc.JoinFilters(id, bson.D{other})
+		w.Done, w.Idempotent = bsondoc.JoinFilters(id, bson.D{done}), true
 	}
 	return w
 }

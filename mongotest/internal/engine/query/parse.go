@@ -13,8 +13,9 @@ func Parse(filter bson.D, opt Options) (*Matcher, error) {
 		names = append(names, name)
 	}
 	p := &parser{
-		table: table,
-		scope: expr.NewScope(names...).WithCollation(opt.Collation), upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
+		table:  table,
+		scope:  expr.NewScope(names...).WithCollation(opt.Collation),
+		upsert: opt.Upsert, stored: opt.Stored, watch: opt.Watch,
 		special: opt.Special, inMatch: opt.InMatch,
 	}
 	if opt.Scope != nil {
