@@ -63,7 +63,8 @@ func negativesByReads(age time.Duration) model.Check {
 	c.Pipeline, c.Tell = nil, nil
 	c.Read = func(ctx context.Context, db model.DB, filter bson.D) iter.Seq2[model.Finding, error] {
 		return func(yield func(model.Finding, error) bool) {
-			for s, err := range stocks.Find(bsondoc.JoinFilters(filter, d("qty", d("$lt", 0)))).Sorted(d("_id", 1)).Each(ctx, db) {
+			negative := bsondoc.JoinFilters(filter, d("qty", d("$lt", 0)))
+			for s, err := range stocks.Find(negative).Sorted(d("_id", 1)).Each(ctx, db) {
 				f := model.Finding{Check: c.Name, Collection: c.Collection}
 				if err == nil {
 					f.Detail, err = bson.Marshal(s)

@@ -78,13 +78,15 @@ func (s Stage) read(ctx context.Context, db DB, after bson.RawValue) ([]bson.Raw
 	if after.Type == 0 {
 		return s.find(ctx, db, s.Filter)
 	}
-	docs, err := s.find(ctx, db, bsondoc.JoinFilters(s.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}))
+	rest := bsondoc.JoinFilters(s.Filter, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}})
+	docs, err := s.find(ctx, db, rest)
 	if err != nil || len(docs) > 0 {
 		return docs, err
 	}
 	literal := bson.D{{Key: "$literal", Value: after}}
 	return s.find(ctx, db,
-		bsondoc.JoinFilters(s.Filter, bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
+		bsondoc.JoinFilters(s.Filter,
+			bson.D{{Key: "$expr", Value: bson.D{{Key: "$gt", Value: bson.A{"$_id", literal}}}}}))
 }
 
 func (s Stage) find(ctx context.Context, db DB, filter bson.D) ([]bson.Raw, error) {

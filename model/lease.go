@@ -340,7 +340,8 @@ func (l Lease) Raise(ctx context.Context, db DB, n int64) error {
 		return err
 	}
 	_, err = collectionOf(ctx, db, nil, l.Collection).
-		UpdateOne(ctx, bson.D{{Key: "_id", Value: mql.Eq(l.ID)}}, bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
+		UpdateOne(ctx, bson.D{{Key: "_id", Value: mql.Eq(l.ID)}},
+			bson.D{{Key: "$max", Value: bson.D{{Key: "fence", Value: n}}}})
 	return err
 }
 

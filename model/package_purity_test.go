@@ -84,9 +84,11 @@ var generators = map[string]func(inputs) fmt.Stringer{
 	"Concat":   func(in inputs) fmt.Stringer { return model.Scoped(in.scope, model.Concat(in.plans...)) },
 	"Indexes":  func(in inputs) fmt.Stringer { return model.New("test", in.indexes).Indexes() },
 	"NewIndex": func(in inputs) fmt.Stringer { return model.NewIndex("a", in.sort) },
-	"And":      func(in inputs) fmt.Stringer { return products.Find(bsondoc.JoinFilters(in.filter, in.filter, in.doc)) },
-	"Encode":   func(in inputs) fmt.Stringer { return text(model.Shell(must(products.Docs().Encode(in.filter)))) },
-	"Eq":       func(in inputs) fmt.Stringer { return text(model.Shell(mql.Eq(in.doc))) },
+	"And": func(in inputs) fmt.Stringer {
+		return products.Find(bsondoc.JoinFilters(in.filter, in.filter, in.doc))
+	},
+	"Encode": func(in inputs) fmt.Stringer { return text(model.Shell(must(products.Docs().Encode(in.filter)))) },
+	"Eq":     func(in inputs) fmt.Stringer { return text(model.Shell(mql.Eq(in.doc))) },
 	"Plan": func(in inputs) fmt.Stringer {
 		return text(fmt.Sprint(model.Concat(in.plans...).Guarantee(), model.Concat(in.plans...).Cost()))
 	},

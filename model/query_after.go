@@ -59,7 +59,8 @@ func startAfter(q *Query, values []any) {
 			return
 		}
 		if i == 0 {
-			q.Filter = bsondoc.JoinFilters(q.Filter, bson.D{{Key: s.Key, Value: bson.D{{Key: pick(len(values) == 1, op, bound), Value: v}}}})
+			beyond := bson.D{{Key: pick(len(values) == 1, op, bound), Value: v}}
+			q.Filter = bsondoc.JoinFilters(q.Filter, bson.D{{Key: s.Key, Value: beyond}})
 		}
 		branches = append(branches, append(slices.Clone(equal), bson.E{Key: s.Key, Value: bson.D{{Key: op, Value: v}}}))
 		equal = append(equal, bson.E{Key: s.Key, Value: mql.Eq(v)})

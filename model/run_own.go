@@ -40,8 +40,9 @@ func (r *runner) skipOwn(ctx context.Context, b batch, at int, dup error) (skipp
 	stored := map[string]bson.Raw{}
 	find := &Find[bson.Raw]{Query{
 		Collection: w.Collection,
-		Filter:     bsondoc.JoinFilters(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, w.scoping().tenant),
-		Options:    ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
+		Filter: bsondoc.JoinFilters(bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}},
+			w.scoping().tenant),
+		Options: ReadOptions{ReadPreference: readpref.Primary()}, stored: true,
 	}}
 	for doc, err := range find.Each(ctx, unobserved(r.db)) {
 		if err != nil {

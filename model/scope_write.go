@@ -153,7 +153,8 @@ func (s *scope) reasons(w Write) []Reason {
 	out := slices.Clone(w.Reasons)
 	for i := range out {
 		if out[i].If != nil && s.holds(w.Collection) {
-			out[i].If = bsondoc.JoinFilters(out[i].If, pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter))
+			own := pick(inserts(w.Model) && !errors.Is(out[i].Err, ErrStale), s.tenant, s.filter)
+			out[i].If = bsondoc.JoinFilters(out[i].If, own)
 		}
 		if out[i].Instead != nil {
 			out[i].Instead = s.steps(out[i].Instead)

@@ -144,7 +144,10 @@ func sequenceDays() []Case {
 				list := []string{s, "a_000042"}
 				return []any{list}, func() any { return bagBox.Days.Packed(keys.DayBucket{Keys: list}) }
 			}},
-		{Method: "keys.Days.Unpacked", Reason: "of an owner", Make: func(s string) any { return bagBox.Days.Unpacked(s) }},
+		{
+			Method: "keys.Days.Unpacked", Reason: "of an owner",
+			Make: func(s string) any { return bagBox.Days.Unpacked(s) },
+		},
 		{
 			Method: "keys.Sequence.Indexes", Reason: "none without day buckets",
 			Make: func(string) any { return letterBox.Indexes() },

@@ -48,8 +48,8 @@ func (s Spread) text() string {
 	}
 	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50.text(), s.P99.text(), countText(s.Max))
 	if !s.Whole() {
-		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)", s.P50.text(), s.P99.text(),
-			countText(s.Max), s.Beyond*100)
+		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)",
+			s.P50.text(), s.P99.text(), countText(s.Max), s.Beyond*100)
 	}
 	return text + "; " + s.Sampled.text()
 }

@@ -51,7 +51,8 @@ func (s Share) text() string { return countText(s.N) + " of " + countText(s.Of) 
 // String returns the result as text.
 func (r SurveyResult) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents.text(), r.Relation.Child.Name, r.Children.text())
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents.text(),
+		r.Relation.Child.Name, r.Children.text())
 	line := func(name, text string) { fmt.Fprintf(&b, "  %s: %s\n", name, text) }
 	line("children of a parent", r.PerParent.text())
 	if r.PerChild.N > 0 {

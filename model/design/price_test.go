@@ -110,7 +110,8 @@ func TestFlips(t *testing.T) {
 					t.Fatal(err)
 				}
 				if gain := best.Time - next.Time; (gain > 0) != (side > 0) && gain.Abs() > time.Microsecond {
-					t.Errorf("seed %d: %+v to %s: at %+.0g of the flip the other takes %v less", seed, f, f.To, side*1e-3, gain)
+					t.Errorf("seed %d: %+v to %s: at %+.0g of the flip the other takes %v less",
+						seed, f, f.To, side*1e-3, gain)
 				}
 			}
 		}

@@ -107,7 +107,8 @@ func (s *store) place() error {
 		}
 		if st.As != Reference {
 			if s.home[r.child] != nil {
-				return s.refuse(at+".As", st.As.text(), fmt.Sprintf("%s are already stored by another relation", r.Child))
+				return s.refuse(at+".As", st.As.text(),
+					fmt.Sprintf("%s are already stored by another relation", r.Child))
 			}
 			s.home[r.child] = r
 			if st.As == Paged {
@@ -191,7 +192,8 @@ func (s *store) placeMore(r *relation, st Storage, at string) error {
 	if st.Newest > 0 || st.Totals {
 		for _, o := range r.child.parents {
 			if other := s.storage(o); o != r && (other.Newest > 0 || other.Totals) || other.Newest > 0 && other.Totals {
-				return s.refuse(at, st.text(), fmt.Sprintf("only one Newest or Totals of the same %s can be priced", r.Child))
+				return s.refuse(at, st.text(),
+					fmt.Sprintf("only one Newest or Totals of the same %s can be priced", r.Child))
 			}
 		}
 	}

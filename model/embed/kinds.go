@@ -338,7 +338,8 @@ func (k *kinds) assign(filter bson.D, tag string) model.Write {
 		untagged = append(bson.D{{Key: k.path, Value: bson.D{{Key: "$type", Value: "object"}}}}, untagged...)
 	}
 	return model.Write{Collection: k.docs.Name(), Idempotent: true, Model: &mongo.UpdateManyModel{
-		Filter: bsondoc.JoinFilters(own, untagged), Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
+		Filter: bsondoc.JoinFilters(own, untagged),
+		Update: bson.D{{Key: "$set", Value: bson.D{{Key: k.tag(), Value: tag}}}},
 	}}
 }
 

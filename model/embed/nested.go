@@ -135,7 +135,8 @@ func (n *nesting) add(parent, key any, list []any) model.Write {
 		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: true, Index: model.IDIndex,
 		Reasons: []model.Reason{
 			{
-				If:  bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
+				If: bsondoc.JoinFilters(byID,
+					n.inElement(k, bson.D{{Key: inner, Value: bson.D{{Key: "$in", Value: keys}}}})),
 				Err: errElementExists,
 			},
 		},
@@ -187,7 +188,8 @@ func (n *nesting) update(parent, key, inner any, update bson.D) model.Write {
 		Collection: n.in.docs.Name(), Expect: model.One, Idempotent: mql.IsIdempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: mql.Eq(ik)}})), Update: u,
+			Filter:       bsondoc.JoinFilters(byID, n.inElement(k, bson.D{{Key: n.path + "." + n.in.key, Value: mql.Eq(ik)}})),
+			Update:       u,
 			ArrayFilters: []any{n.outerFilter(k), bson.D{{Key: "n." + n.in.key, Value: mql.Eq(ik)}}},
 		},
 	}

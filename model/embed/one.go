@@ -179,7 +179,8 @@ func (s *subdocument) update(parent any, update bson.D) model.Write {
 		Collection: s.docs.Name(), Expect: model.One, Idempotent: mql.IsIdempotent(u), Index: model.IDIndex,
 		Reasons: []model.Reason{{If: byID, Err: ErrNoElement}},
 		Model: &mongo.UpdateOneModel{
-			Filter: bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}), Update: u,
+			Filter: bsondoc.JoinFilters(byID, bson.D{{Key: s.path, Value: bson.D{{Key: "$type", Value: "object"}}}}),
+			Update: u,
 		},
 	}
 }

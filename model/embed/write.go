@@ -111,7 +111,8 @@ func (m *embedding) add(parent any, list []any) model.Write {
 	filter := bsondoc.JoinFilters(byID, bson.D{{Key: keyPath, Value: noneOf(keys)}})
 	if m.max > 0 {
 		filter = bsondoc.JoinFilters(filter, m.beyond(m.max-len(elems), false))
-		w.Reasons = append(w.Reasons, model.Reason{If: bsondoc.JoinFilters(byID, m.beyond(m.max-len(elems), true)), Err: errArrayFull})
+		full := bsondoc.JoinFilters(byID, m.beyond(m.max-len(elems), true))
+		w.Reasons = append(w.Reasons, model.Reason{If: full, Err: errArrayFull})
 	}
 	for _, v := range elems {
 		w.Done = bsondoc.JoinFilters(w.Done, bson.D{{Key: m.path, Value: mql.Eq(v)}})

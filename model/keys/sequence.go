@@ -122,8 +122,8 @@ func NewSequence[D, K any](
 	}
 	s.Parts = model.NewParts(s.in.ListIndexes, nil, func() []model.Check {
 		return s.in.ListChecks(func(key string) (any, int64, error) { return s.Parse(key) })
-	}, s.in.ListFootprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).WithKeys(s.in.ListKeyedDocs()...).
-		WithDocs(uses...).WithReactions(s.reactions)
+	}, s.in.ListFootprints, model.Need{Feature: "transactions", Why: "Append to " + docs.Name()}).
+		WithKeys(s.in.ListKeyedDocs()...).WithDocs(uses...).WithReactions(s.reactions)
 	return s
 }
 

@@ -97,7 +97,8 @@ func NewExpiry[D, K any](docs *model.Collection[D, K], atPath string, spec Expir
 		uses = append(uses, x.cold.Docs())
 	}
 	x.in.MustOmitZero(new(D))
-	x.Parts = model.NewParts(x.in.ListIndexes, nil, nil, x.in.ListFootprints).WithDocs(uses...).WithReactions(x.in.MakeReactions)
+	x.Parts = model.NewParts(x.in.ListIndexes, nil, nil, x.in.ListFootprints).
+		WithDocs(uses...).WithReactions(x.in.MakeReactions)
 	if x.cold != nil {
 		x.Parts = x.Parts.WithKeys(model.KeyedDocs{Collection: spec.Archive, From: []*core.Docs{docs.Docs()}})
 	}
