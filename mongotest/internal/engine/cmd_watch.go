@@ -64,13 +64,8 @@ func openChangeStream(r *request, stages bson.A) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	// An unknown stage isn't refused here: the parser has the error for it.
-	for _, v := range stages[1:] {
-		if d, _ := v.(bson.D); len(d) == 1 && slices.Contains(pipeline.Stages(), d[0].Key) &&
-			!slices.Contains(changeStages, d[0].Key) {
-			return nil, mongoerr.New(mongoerr.IllegalOperation, "%s is not permitted in a $changeStream pipeline",
-				d[0].Key)
-		}
+	if err := checkChangeStages(stages[1:]); err != nil {
+		return nil, err
 	}
 	p, err := pipeline.ParseVars(stages[1:], &environment{now: now, watch: r.watch, collation: by}, vars)
 	if err != nil {
@@ -125,9 +120,4 @@ func (r *request) readScope(all bool) (store.Namespace, changestream.Scope, erro
 func newScopeError(ns store.Namespace) error {
 	return mongoerr.New(mongoerr.InvalidOptions, "A $changeStream with 'allChangesForCluster:true' may only be opened "+
 		"on the 'admin' database, and with no collection name; found %s", ns)
-}
-
-// changeStages are the stages that may follow $changeStream. Other stages would need all events, or lose the token.
-var changeStages = []string{
-	"$match", "$project", "$set", "$addFields", "$unset", "$replaceRoot", "$replaceWith", "$redact",
 }
