@@ -108,7 +108,7 @@ func hasBeyond(c cases.Case) bool {
 		_, dates := bounds[1].(bson.DateTime)
 		beyond := func(v any) bool {
 			_, isDate := v.(bson.DateTime)
-			return (isNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
+			return (bsonval.IsNumber(v) || isDate) && isDate == dates && bsonval.Compare(v, bounds[1]) >= 0
 		}
 		found = found ||
 			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool {

@@ -7,29 +7,14 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
-
-// isNumber reports whether a value is of one of the four numeric types.
-func isNumber(v any) bool {
-	switch v.(type) {
-	case int32, int64, float64, bson.Decimal128:
-		return true
-	}
-	return false
-}
 
 // isDecimal reports whether a value is a decimal.
 func isDecimal(v any) bool {
 	_, ok := v.(bson.Decimal128)
 	return ok
-}
-
-// isNaN reports whether a value is a double or decimal NaN.
-func isNaN(v any) bool {
-	f, isFloat := v.(float64)
-	n, isDecimal := v.(bson.Decimal128)
-	return isFloat && math.IsNaN(f) || isDecimal && n.IsNaN()
 }
 
 // isLarge reports whether a value is a number from 2^53 on, which doubles can't tell from its neighbours.
@@ -131,7 +116,7 @@ func isMixed(v any) bool {
 	list, _ := v.(bson.A)
 	pair := func(v any) bool {
 		list, _ := v.(bson.A)
-		return len(list) >= 2 && isNumber(list[0]) && isNumber(list[1])
+		return len(list) >= 2 && bsonval.IsNumber(list[0]) && bsonval.IsNumber(list[1])
 	}
 	return slices.ContainsFunc(list, func(v any) bool { return tree.Lookup(v, "coordinates") != nil }) ||
 		slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })

@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 )
@@ -51,7 +52,7 @@ var numberRules = []rule{
 		"powers, logarithms, sines and their kin are off in the last digit, and $degreesToRadians and $radiansToDegrees of decimals in half of them",
 		"MongoDB's manual doesn't say how they are rounded; what is computed here is the number next to the exact result.",
 		func(x difference) bool {
-			return x.Uses(roundedOperators...) && x.HasValue(isNumber) &&
+			return x.Uses(roundedOperators...) && x.HasValue(bsonval.IsNumber) &&
 				(x.sameAfter(roundDigits) || x.sameOutside(roundDigits, roundedOperators...))
 		},
 	},
@@ -79,7 +80,7 @@ var numberRules = []rule{
 		"MongoDB counts the finite pairs: of none or one it returns null or 0; its manual doesn't say so ($covariancePop, $covarianceSamp).",
 		func(x difference) bool {
 			return x.Uses("$covariancePop", "$covarianceSamp") && x.sameAfter(func(v any) any {
-				if f, ok := v.(float64); v == nil || isNaN(v) || ok && (f == 0 || math.IsInf(f, 0)) {
+				if f, ok := v.(float64); v == nil || bsonval.IsNaN(v) || ok && (f == 0 || math.IsInf(f, 0)) {
 					return 0.0
 				}
 				return sortFields(v)

@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
@@ -90,7 +91,7 @@ var updateOperatorRules = []rule{
 		"MongoDB multiplies by zero of the same type, which gives NaN ($mul, \"Missing Field\").",
 		func(x difference) bool {
 			return x.IsUpdate() && x.Uses("$mul") && x.sameAfter(func(v any) any {
-				if isNaN(v) {
+				if bsonval.IsNaN(v) {
 					_, isDecimal := v.(bson.Decimal128)
 					v = any(0.0)
 					if isDecimal {

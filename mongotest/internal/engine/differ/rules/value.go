@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/cases"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/outcome"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
@@ -42,7 +43,7 @@ var valueRules = []rule{
 		"$min and $max don't take NaN for the least of all numbers",
 		"NaN is less than any other number (Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
-			return x.IsUpdate() && x.HasValue(isNaN) &&
+			return x.IsUpdate() && x.HasValue(bsonval.IsNaN) &&
 				(x.sameOutside(sortFields, "$min", "$max") || x.sameOutside(sortFields, "$min") ||
 					x.sameOutside(sortFields, "$max"))
 		},
