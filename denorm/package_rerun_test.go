@@ -103,7 +103,7 @@ func TestRerunTechniques(t *testing.T) {
 		} {
 			t.Run(name+", "+way, func(t *testing.T) {
 				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-					mongotest.NeedTransactions(t, db)
+					mongotest.Need(t, db, mongotest.Transactions)
 					seedShelves(t, db)
 					tx, err := model.WithTransactions(t.Context(), db)
 					if err != nil {

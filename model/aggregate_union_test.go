@@ -64,7 +64,7 @@ func TestUnionInTransaction(t *testing.T) {
 				if got, err := ids(t.Context(), db); err != nil || !slices.Equal(got, test.want) {
 					t.Errorf("%v, %v; want %v", got, err, test.want)
 				}
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				var got []string
 				var one row
 				var err error
@@ -105,7 +105,7 @@ func TestUnionInTransactionUnderScope(t *testing.T) {
 	}
 	first, second := model.NewCollection[row, string]("first"), model.NewCollection[row, string]("second")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		testkit.MustExec(t, db, first.InsertMany([]row{{"a", "x"}, {"b", "y"}}),
 			second.InsertMany([]row{{"c", "x"}, {"d", "y"}}))
 		scope := model.Scope{Filter: bson.D{{Key: "tenant", Value: "x"}}, Collections: []string{"first", "second"}}

@@ -34,7 +34,7 @@ func counted(id int) model.ChangeOf[int32] {
 // Each change decides from a state of its own, and the writes are one transaction.
 func TestChangeAlsoReadsEach(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -56,7 +56,7 @@ func TestChangeAlsoReadsEach(t *testing.T) {
 // What changes ask to be run afterwards is run in their order.
 func TestChangeAlsoThen(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestChangeAlsoRefuses(t *testing.T) {
 	noDecide.Decide = nil
 	failing.Decide = func(int32) (model.Plan, error) { return model.Plan{}, errors.New("own") }
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		if _, err := db.Collection("parts").InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestMergePlansWholeDocuments(t *testing.T) {
 func TestMergeIntoInTx(t *testing.T) {
 	tenancy.Differs(t, "a scope's filter refuses the $merge before")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		if _, err := c.InsertOne(t.Context(), d("_id", 1, "n", 1)); err != nil {
 			t.Fatal(err)

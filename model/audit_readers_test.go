@@ -138,7 +138,7 @@ func TestAuditReadersOfModel(t *testing.T) {
 		if got := problemsOf(t, a, db); !slices.Equal(got, want) || len(want) == 0 {
 			t.Errorf("found %q, want %q", got, want)
 		}
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 			n := 0
 			for _, err := range a.Each(ctx, db) {

@@ -79,7 +79,7 @@ func TestChangeHopesFirst(t *testing.T) {
 		}
 		wantTold(t, alone, false)
 		t.Run("in transactions", func(t *testing.T) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			var own []bool
 			change := hopes(&own, 0)
 			change.Tx = true

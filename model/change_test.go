@@ -37,7 +37,7 @@ func TestChangeLosesNoUpdate(t *testing.T) {
 		t.Run(map[bool]string{false: "guarded", true: "in transactions"}[tx], func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if tx {
-					mongotest.NeedTransactions(t, db)
+					mongotest.Need(t, db, mongotest.Transactions)
 				}
 				mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 				change := addOne(1000)
@@ -111,7 +111,7 @@ func TestChangeEnds(t *testing.T) {
 // TestChangeInATransaction: in a transaction that runs already, a second read would see the same.
 func TestChangeInATransaction(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		for _, tx := range []bool{false, true} {
 			change, reads := addOne(5), 0
@@ -230,7 +230,7 @@ func TestChangePlan(t *testing.T) {
 			!strings.HasPrefix(p.String(), want) || inTx != 0 {
 			t.Errorf("%s, %v, %d reads in transactions", p, err, inTx)
 		}
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		for name, on := range map[string]model.DB{"Tx": db, "a database of transactions": withTransactions(t, db)} {
 			c := change.Change()
 			c.Tx = name == "Tx"

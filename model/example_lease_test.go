@@ -64,7 +64,7 @@ func ExampleLease() {
 	faults := mongotest.NewFaults()
 	monitor := mongotest.NewMonitor()
 	client, stop := mongotest.Start(faults, monitor,
-		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+		mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 	defer stop()
 	ctx, db := context.Background(), client.Database("home")
 	show := func() {

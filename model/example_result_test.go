@@ -31,7 +31,7 @@ var (
 func ExampleResult() {
 	faults := mongotest.NewFaults()
 	client, stop := mongotest.Start(faults,
-		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+		mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 	defer stop()
 	ctx, db := context.Background(), client.Database("zoo")
 	if _, err := animals.Insert(animal{"lion", "8:00"}).Run(ctx, db); err != nil {

@@ -204,7 +204,7 @@ func TestLeaseSingleWriteLate(t *testing.T) {
 			!errors.Is(err, errBad) {
 			t.Errorf("%d are on, %v; the second writer: %v", n, errCount, err)
 		}
-	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, f, mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 }
 
 // renewals are the commands that extend a lease.
@@ -262,7 +262,7 @@ func TestLeaseRefusedLate(t *testing.T) {
 		if _, _, err := pairOf(lease).Run(t.Context(), db); err != nil {
 			t.Errorf("the next: %v", err)
 		}
-	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	}, f, mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 }
 
 // A lock document that is not there begins above what Begin says.

@@ -236,7 +236,7 @@ func TestLeaseStoresEveryWrite(t *testing.T) {
 		if dumps[0] != dumps[1] {
 			t.Errorf("run: %s\nfinished: %s", dumps[0], dumps[1])
 		}
-	}, f, mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+	}, f, mongotest.Settings{Client: options.Client().SetRetryWrites(false).SetRetryReads(false)})
 }
 
 // The writer that finishes a plan sends it with the same options.

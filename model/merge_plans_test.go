@@ -107,7 +107,7 @@ func TestMergePlans(t *testing.T) {
 // Two techniques of one action are applied together, or neither is.
 func TestChangeAlso(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)

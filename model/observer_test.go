@@ -216,7 +216,7 @@ func TestObserver(t *testing.T) {
 			monitor := mongotest.NewMonitor()
 			mongotest.Each(t, func(t *testing.T, plain *mongo.Database) {
 				if strings.Contains(c.reason, "transaction") {
-					mongotest.NeedTransactions(t, plain)
+					mongotest.Need(t, plain, mongotest.Transactions)
 				}
 				var many []part
 				for i := range int32(200) {

@@ -42,7 +42,7 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 		if first, _, err := change.Run(ctx, db); err != nil || first.Doc.Qty != 1 {
 			t.Fatal(first.Doc, err)
 		}
-		faults.LagOf(t, db, rolledBack) // a primary without a majority: reads find the token
+		faults.Lag(t, db, rolledBack) // a primary without a majority: reads find the token
 		if _, err := db.Collection("parts").
 			UpdateByID(t.Context(), 1,
 				d("$set", d("version", int64(1), "qty", int64(0)), "$unset", d("ops", "", "_m", ""))); err != nil {
@@ -69,10 +69,10 @@ func TestAppliedIsWhatAMajorityHas(t *testing.T) {
 func TestChangesReadAtThePrimary(t *testing.T) {
 	faults := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db) // a standalone has no secondaries
+		mongotest.Need(t, db, mongotest.Transactions) // a standalone has no secondaries
 		faults.Reset()
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 1})))
-		faults.Lag(t, db)
+		faults.Lag(t, db, nil)
 		mustRun(t, db, model.NewPlan(parts.Update(1, d("$set", d("qty", 5)))))
 		if got, err := parts.ByID(1).One(t.Context(), db); err != nil || got.Qty != 1 {
 			t.Errorf("a query read %v, %v", got, err)
@@ -92,5 +92,5 @@ func TestChangesReadAtThePrimary(t *testing.T) {
 			t.Errorf("a job read %d, %v", seen, err)
 		}
 	}, faults,
-		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+		mongotest.Settings{Client: options.Client().SetReadPreference(readpref.SecondaryPreferred())})
 }

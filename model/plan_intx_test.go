@@ -32,7 +32,7 @@ func TestPlanInTx(t *testing.T) {
 			}
 		}
 		run("set", 2, func(ctx context.Context) (model.Result, error) { return marking().Run(ctx, db) })
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		run("lean", 1, func(ctx context.Context) (model.Result, error) { return marking().RunTx(ctx, db) })
 		run("lean", 1, func(ctx context.Context) (model.Result, error) { return marking().Run(ctx, withTransactions(t, db)) })
 		run("lean", 1, func(ctx context.Context) (got model.Result, err error) {

@@ -66,7 +66,7 @@ func (o *openCursors) left() int {
 // TestNoCursorStaysOpen holds that a read which ends early, by its caller, an error or its context, closes its cursor.
 func TestNoCursorStaysOpen(t *testing.T) {
 	open := &openCursors{ids: map[int64]bool{}}
-	client := mongotest.WithClientOptions(options.Client().SetMonitor(open.monitor()))
+	client := mongotest.Settings{Client: options.Client().SetMonitor(open.monitor())}
 	errEnough := errors.New("enough")
 	small := model.ReadOptions{BatchSize: 2}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {

@@ -49,7 +49,7 @@ func TestRerunAlso(t *testing.T) {
 	} {
 		t.Run(test.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				c := db.Collection("parts")
 				if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 					t.Fatal(err)
@@ -72,7 +72,7 @@ func TestRerunInTx(t *testing.T) {
 	t.Parallel()
 	op := bson.ObjectID{11: 1}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1, "n", 1), d("_id", 2, "n", 5)}); err != nil {
 			t.Fatal(err)
@@ -112,7 +112,7 @@ func TestRerunChangeWithTransactions(t *testing.T) {
 		},
 	}.Change()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		c := db.Collection("parts")
 		// the change was cut after its first write
 		if _, err := c.InsertMany(t.Context(), []any{d("_id", 1), d("_id", 3, "a", 1)}); err != nil {

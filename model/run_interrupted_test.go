@@ -21,7 +21,7 @@ import (
 var interruptions = []int32{11601, 50, 11602, 11600, 189, 91, 10107, 13435, 262, 24, 1, 8}
 
 func noRetries() mongotest.Option {
-	return mongotest.WithClientOptions(options.Client().SetRetryWrites(false))
+	return mongotest.Settings{Client: options.Client().SetRetryWrites(false)}
 }
 
 // What an interrupted server answers says nothing of the statements that it has done: their status is unknown.

@@ -288,7 +288,7 @@ func TestPlanOptionsAreSent(t *testing.T) {
 	tenancy.Differs(t, "a $merge is refused under a scope's filter")
 	monitor := mongotest.NewMonitor()
 	db := mongotest.NewClient(t, monitor,
-		mongotest.WithClientOptions(options.Client())).Database("test")
+		mongotest.Settings{Client: options.Client()}).Database("test")
 	p := model.NewPlan(parts.Insert(part{ID: 1}), parts.Delete(2), mergeInto("parts", d("$out", "copy")))
 	p.Options = model.PlanOptions{Comment: "why", BypassDocumentValidation: true, AllowPartial: true}
 	if _, err := p.Run(t.Context(), db); err != nil {

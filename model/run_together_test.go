@@ -115,7 +115,7 @@ func TestTogetherFails(t *testing.T) {
 // even if its owner passes over the error.
 func TestTogetherSpoils(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		mustRun(t, db, updateManyPlan(t, db))
 		err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 			plan := model.NewPlan(expectOne(updateOne(d("_id", 1, "qty", 9), d("$inc", d("qty", 1)))),

@@ -286,7 +286,7 @@ func TestScopeAsksOnce(t *testing.T) {
 func TestScopeAsksOutsideTransactions(t *testing.T) {
 	tenancy.Differs(t, "it has tenants of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx, own := t.Context(), tenantOf("a").On(db)
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func TestScopeMergeKeepsTenant(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "$merge with a pipeline", func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "$merge with a pipeline", Probe: func(ctx context.Context, db *mongo.Database) error {
 			c := db.Collection("probe")
 			_, err := c.InsertOne(ctx, d("_id", 1))
 			if err == nil {
@@ -27,7 +27,7 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 			}
 			_ = c.Drop(ctx)
 			return err
-		})
+		}})
 		unique := model.NewIndex("totals", bson.D{{Key: "tenant", Value: 1}, {Key: "part", Value: 1}})
 		unique.Unique = true
 		if err := (model.IndexSet{Needed: []model.Index{unique}}).Ensure(t.Context(), db); err != nil {

@@ -98,7 +98,7 @@ func TestChangeGivesUpWhereNothingChanges(t *testing.T) {
 		mustRun(t, db, model.NewPlan(parts.Insert(part{1, "a", 0})))
 		for _, tx := range []bool{false, true} {
 			if tx {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 			}
 			change, plans := addOne(100), 0
 			change.Tx = tx

@@ -79,7 +79,7 @@ func TestStoreDerivesUnread(t *testing.T) {
 			t.Errorf("a filter that doesn't match: %v", err)
 		}
 		t.Run("with transactions", func(t *testing.T) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			tx, err := model.WithTransactions(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

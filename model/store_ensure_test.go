@@ -46,7 +46,7 @@ func TestStoreEnsureOne(t *testing.T) {
 					t.Fatal(err)
 				}
 				if mode == "transactions" {
-					mongotest.NeedTransactions(t, db)
+					mongotest.Need(t, db, mongotest.Transactions)
 					var err error
 					if on, err = model.WithTransactions(t.Context(), db); err != nil {
 						t.Fatal(err)

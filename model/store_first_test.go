@@ -94,7 +94,7 @@ func TestStoreCommands(t *testing.T) {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
 			monitor := mongotest.NewMonitor()
 			db := fillDiary(t,
-				mongotest.NewClient(t, mongotest.WithVersion(version), monitor).Database("diary"))
+				mongotest.NewClient(t, mongotest.Settings{Version: version}, monitor).Database("diary"))
 			before := storedIn(t, db)
 			monitor.Reset()
 			_, _, err := c.action.Run(t.Context(), db)
@@ -146,7 +146,7 @@ func storedIn(t *testing.T, db model.DB) (out []string) {
 // In a transaction of the caller, a refused action writes nothing, so that the caller can go on.
 func TestStoreRefusedInTx(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		tx := fillDiary(t, db)
 		before := storedIn(t, tx)
 		err := model.InTx(t.Context(), tx, func(ctx context.Context) error {
@@ -170,7 +170,7 @@ func TestStoreFirstUnfinished(t *testing.T) {
 		"delete": noteStore.Delete("n"),
 		"ensure": model.NewStore(model.New("counted", noteCount, noteRef), diaryNotes).Ensure(note{ID: "n", Writer: "ann"}),
 	} {
-		plain := mongotest.NewClient(t, mongotest.WithVersion("7.0")).Database("diary")
+		plain := mongotest.NewClient(t, mongotest.Settings{Version: "7.0"}).Database("diary")
 		db, err := model.WithTransactions(t.Context(), plain)
 		if err != nil {
 			t.Fatal(err)

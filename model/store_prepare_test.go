@@ -128,7 +128,7 @@ func TestStoreAmendsOnInsert(t *testing.T) {
 func TestStoreCascades(t *testing.T) {
 	store := model.NewStore(model.New("cascade", cascade(), plusOne("a", "b")), leaves)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		tx, err := model.WithTransactions(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)

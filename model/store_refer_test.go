@@ -157,7 +157,7 @@ func TestStoreReferring(t *testing.T) {
 				monitor := mongotest.NewMonitor()
 				options := []mongotest.Option{monitor}
 				if version != "" {
-					options = append(options, mongotest.WithVersion(version))
+					options = append(options, mongotest.Settings{Version: version})
 				}
 				db := fillDiary(t, mongotest.NewClient(t, options...).Database("diary"))
 				if version == "" {

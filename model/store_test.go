@@ -95,7 +95,7 @@ func TestStoreRefuses(t *testing.T) {
 func TestStoreWrites(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx := t.Context()
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {

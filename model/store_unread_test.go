@@ -57,7 +57,7 @@ func TestStoreDeletesUnread(t *testing.T) {
 		store := model.NewStore(model.New("m", append(c.with, noteRef)...), writers)
 		monitor := mongotest.NewMonitor()
 		db := fillDiary(t,
-			mongotest.NewClient(t, mongotest.WithVersion("7.0"), monitor).Database("diary"))
+			mongotest.NewClient(t, mongotest.Settings{Version: "7.0"}, monitor).Database("diary"))
 		monitor.Reset()
 		_, _, err := store.Delete("ann").Run(t.Context(), db)
 		var sent []string
@@ -78,7 +78,7 @@ func TestStoreDeletesTooManyUnread(t *testing.T) {
 	cascade := ondelete.New(writers, ondelete.Spec{Cascade: []relate.Referrer{noteRef}})
 	store := model.NewStore(model.New("m", cascade, noteRef), writers)
 	for _, version := range []string{"7.0", "8.0"} {
-		db := fillDiary(t, mongotest.NewClient(t, mongotest.WithVersion(version)).Database("diary"))
+		db := fillDiary(t, mongotest.NewClient(t, mongotest.Settings{Version: version}).Database("diary"))
 		for i := range 1000 {
 			if i == 999 { // ann and 1,000 notes
 				var refused *model.ValueError

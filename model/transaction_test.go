@@ -64,7 +64,7 @@ func TestRunTx(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			monitor := mongotest.NewMonitor()
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 				defer cancel()
@@ -139,7 +139,7 @@ func TestJoinedTransaction(t *testing.T) {
 	} {
 		t.Run(c.reason, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				err := model.InTx(t.Context(), db, func(ctx context.Context) error {
 					got, err := c.run(moving(3), ctx, db)
@@ -198,7 +198,7 @@ func TestRunTxRetriesTransient(t *testing.T) {
 		t.Run(c.reason, func(t *testing.T) {
 			faults := mongotest.NewFaults()
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				mustRun(t, db, parts.InsertMany([]part{{1, "a", 5}, {2, "b", 5}}))
 				faults.Reset()
 				faults.On(mongotest.Named(c.on), 1, c.action)
@@ -218,7 +218,7 @@ func TestRunTxRetriesTransient(t *testing.T) {
 // TestSessionWithoutTransaction: a session in the context is used for the transaction, and stays the caller's.
 func TestSessionWithoutTransaction(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		session, err := db.Client().StartSession()
 		if err != nil {
 			t.Fatal(err)

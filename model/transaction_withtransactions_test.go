@@ -20,7 +20,7 @@ import (
 // withTransactions is the database with transactions; it leaves the test out where the server has none.
 func withTransactions(t *testing.T, db *mongo.Database) model.DB {
 	t.Helper()
-	mongotest.NeedTransactions(t, db)
+	mongotest.Need(t, db, mongotest.Transactions)
 	tx, err := model.WithTransactions(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func TestWithTransactionsSpares(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx := t.Context()
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)

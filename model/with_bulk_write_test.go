@@ -225,7 +225,7 @@ func TestWithBulkWriteConcern(t *testing.T) {
 func TestWithBulkWriteInTx(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		on, _ := withBulkWrite(t, db)
 		mustRun(t, db, updateManyPlan(t, db))
 		monitor.Reset()

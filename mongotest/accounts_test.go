@@ -12,7 +12,7 @@ import (
 
 func TestTransfer(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx, accounts := t.Context(), Accounts{db}
 		err := mongotest.Load(ctx, db, `{"accounts": [
 			{"_id": "ann", "balance": {"$numberInt": "10"}},

@@ -46,8 +46,7 @@ func TestMonitorsAddUp(t *testing.T) {
 		Started: func(context.Context, *event.CommandStartedEvent) { own++ },
 	})
 	a, b := mongotest.NewMonitor(), mongotest.NewMonitor()
-	client := mongotest.NewClient(t, mongotest.Options(a, mongotest.WithClientOptions(o)),
-		b)
+	client := mongotest.NewClient(t, a, mongotest.Settings{Client: o}, b)
 	if err := client.Ping(context.Background(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -64,16 +63,15 @@ func TestRefusedOptions(t *testing.T) {
 	for name, o := range map[string]*options.ClientOptions{
 		"hosts":       options.Client().ApplyURI("mongodb://elsewhere/"),
 		"compressors": options.Client().SetCompressors([]string{"zstd"}),
-		"nil":         nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
 				text, _ := recover().(string)
-				if !strings.HasPrefix(text, "mongotest: WithClientOptions: ") || !strings.Contains(text, "remedy: ") {
+				if !strings.HasPrefix(text, "mongotest: Settings.Client: ") || !strings.Contains(text, "remedy: ") {
 					t.Errorf("panic %q", text)
 				}
 			}()
-			mongotest.WithClientOptions(o)
+			mongotest.NewClient(t, mongotest.Settings{Client: o})
 		})
 	}
 }
@@ -121,21 +119,21 @@ func (r *recorder) Fatalf(f string, args ...any) { r.text += fmt.Sprintf(f, args
 func (r *recorder) Skip(args ...any)             { r.text += "skipped: " + fmt.Sprint(args...) }
 
 func TestNeeds(t *testing.T) {
-	for name, need := range map[string]func(testing.TB, *mongo.Database){
-		"transactions": mongotest.NeedTransactions, "changestreams": mongotest.NeedChangeStreams,
+	for name, feature := range map[string]mongotest.Feature{
+		"transactions": mongotest.Transactions, "changestreams": mongotest.ChangeStreams,
 	} {
 		t.Run(name, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				need(t, db)
+				mongotest.Need(t, db, feature)
 			})
 		})
 	}
 }
 
-// What NeedValidators finds out, it finds out without a trace.
-func TestNeedValidators(t *testing.T) {
+// The probe of Validators leaves nothing behind.
+func TestNeedsValidators(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedValidators(&recorder{TB: t}, db)
+		mongotest.Need(&recorder{TB: t}, db, mongotest.Validators)
 		names, err := db.ListCollectionNames(context.Background(), bson.D{})
 		if err != nil || len(names) != 0 {
 			t.Errorf("the probe left %v, %v", names, err)
@@ -146,7 +144,10 @@ func TestNeedValidators(t *testing.T) {
 func TestNeed(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		r := &recorder{TB: t}
-		mongotest.Need(r, db, "telepathy", func(context.Context, *mongo.Database) error { return errors.New("none here") })
+		mongotest.Need(r, db, mongotest.Feature{
+			Name:  "telepathy",
+			Probe: func(context.Context, *mongo.Database) error { return errors.New("none here") },
+		})
 		want := "mongotest: the test needs telepathy, and is not on a server that may lack it: none here"
 		if strings.HasSuffix(t.Name(), "/server") {
 			want = "skipped: server lacks: telepathy"
@@ -154,6 +155,6 @@ func TestNeed(t *testing.T) {
 		if r.text != want {
 			t.Errorf("got %q, want %q", r.text, want)
 		}
-		mongotest.Need(t, db, "nothing", func(context.Context, *mongo.Database) error { return nil })
+		mongotest.Need(t, db, mongotest.Feature{Name: "nothing", Probe: func(context.Context, *mongo.Database) error { return nil }})
 	})
 }

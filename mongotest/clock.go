@@ -18,7 +18,7 @@ import (
 //	clock.Advance(24 * time.Hour)
 //
 // The engine uses the clock for $$NOW, $currentDate, TTL indexes, timestamps,
-// [WithChangeLag], and transaction timeouts.
+// [Settings].ChangeLag, and transaction timeouts.
 //
 // The driver's new _ids, fail points, [Delay], maxTimeMS, and waits for locks or events
 // use the real time.

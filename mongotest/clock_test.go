@@ -73,7 +73,7 @@ func TestClockWakesStream(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	clock := mongotest.NewClock(leapDay)
-	c := mongotest.NewClient(t, clock, mongotest.WithChangeLag(time.Minute)).
+	c := mongotest.NewClient(t, clock, mongotest.Settings{ChangeLag: time.Minute}).
 		Database("x").Collection("c")
 	if _, err := c.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: bson.D{{Key: "at", Value: 1}},
 		Options: options.Index().SetExpireAfterSeconds(0)}); err != nil {

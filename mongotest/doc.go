@@ -17,9 +17,8 @@
 //	a client as an argument                 NewClient; Start in an example or a program
 //	a connection string                     Listen
 //	a real server to run on too             Each, MONGODB_URI
-//	a feature that some servers lack        NeedTransactions, NeedValidators,
-//	                                        NeedChangeStreams, Need
-//	a recording of a real server's answers  Replay, WithAnyOrder
+//	a feature that some servers lack        Need
+//	a recording of a real server's answers  Replay
 //
 //	the question is                         use
 //	what was sent, what did it cost?        NewMonitor, Monitor.Commands, Monitor.Cost
@@ -31,12 +30,12 @@
 //	                                        CutInside, CutAfter
 //	one command late, or waiting            Delay, Hold
 //	a secondary that lags                   Faults.Lag
-//	change streams that show changes late   WithChangeLag
+//	change streams that show changes late   Settings.ChangeLag
 //	documents that expire late              TTL
 //	days that must pass, a given day        Clock; testing/synctest
 //	a sharded cluster                       Shards
-//	a server without transactions           WithoutTransactions
-//	an older server                         WithVersion
+//	a server without transactions           Settings.Standalone
+//	an older server                         Settings.Version
 //
 // [Writes], [Reads], [Named], [On] and [Both] select commands for faults.
 //

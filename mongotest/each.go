@@ -24,8 +24,8 @@ const EnvURI = "MONGODB_URI"
 // MONGODB_URI is set, Each runs f again as the subtest "server", with an empty database
 // of that real server.
 //
-// If f uses a feature that some servers lack, begin f with a Need function, such as
-// [NeedTransactions].
+// If f uses a feature that some servers lack, begin f with [Need], such as
+// Need(t, db, Transactions).
 func Each(t *testing.T, f func(t *testing.T, db *mongo.Database), opts ...Option) {
 	t.Helper()
 	eachBackend(t, func(t *testing.T, b *backend) {

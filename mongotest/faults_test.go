@@ -23,7 +23,7 @@ type part struct {
 	N  int32 `bson:"n"`
 }
 
-var noRetries = mongotest.WithClientOptions(options.Client().SetRetryReads(false).SetRetryWrites(false))
+var noRetries = mongotest.Settings{Client: options.Client().SetRetryReads(false).SetRetryWrites(false)}
 
 func insert(ctx context.Context, db *mongo.Database, ids ...int32) error {
 	docs := make([]part, len(ids))

@@ -10,15 +10,10 @@ import (
 )
 
 // Lag simulates a lagging secondary. Lag copies db's current contents, but no indexes and
-// validators. Until [Faults.Reset], the copy answers all reads with the read preference
-// secondary, secondaryPreferred or nearest. An answer must fit one batch.
-func (f *Faults) Lag(t testing.TB, db *mongo.Database) {
-	t.Helper()
-	f.LagOf(t, db, fromSecondaries)
-}
-
-// LagOf copies db as [Faults.Lag] does. The copy answers all reads that m matches.
-func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
+// validators. Until [Faults.Reset], the copy answers the reads that m matches. A nil m
+// matches all reads with the read preference secondary, secondaryPreferred or nearest. An
+// answer must fit one batch.
+func (f *Faults) Lag(t testing.TB, db *mongo.Database, m Match) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	dump, err := Dump(ctx, db)
@@ -28,6 +23,9 @@ func (f *Faults) LagOf(t testing.TB, db *mongo.Database, m Match) {
 	old := NewClient(t)
 	if err := Load(ctx, old.Database(db.Name()), dump); err != nil {
 		t.Fatal(err)
+	}
+	if m == nil {
+		m = fromSecondaries
 	}
 	f.From(m, 1, answerFrom(old))
 }

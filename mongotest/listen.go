@@ -20,7 +20,7 @@ import (
 //
 // The address must be loopback, because the server has no password and no TLS.
 //
-// Options apply to all clients. A [Monitor] and [WithClientOptions] give an error. Pass
+// Options apply to all clients. A [Monitor] and [Settings].Client give an error. Pass
 // client options to mongo.Connect.
 func Listen(address string, opts ...Option) (uri string, stop func(), err error) {
 	c := newConfig(opts)
@@ -56,7 +56,7 @@ func (c *config) refuseClient() error {
 	case len(c.monitors) > 0:
 		return errors.New("Monitor" + remedy + "the monitor's CommandMonitor")
 	case len(c.client) > 0:
-		return errors.New("WithClientOptions" + remedy + "the options")
+		return errors.New("Settings.Client" + remedy + "the options")
 	}
 	return nil
 }

@@ -105,8 +105,8 @@ func TestListenRefuses(t *testing.T) {
 		},
 		"a client's options": {
 			address: "127.0.0.1:0",
-			option:  mongotest.WithClientOptions(options.Client()),
-			want:    "WithClientOptions",
+			option:  mongotest.Settings{Client: options.Client()},
+			want:    "Settings.Client",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -41,7 +41,7 @@ func TestMonitorClips(t *testing.T) {
 func TestClientBulkWrite(t *testing.T) {
 	ctx, m, f := context.Background(), mongotest.NewMonitor(), mongotest.NewFaults()
 	client := mongotest.NewClient(t, m, f,
-		mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+		mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 	write := func(from int, collections ...string) error {
 		var list []mongo.ClientBulkWrite
 		for i, name := range collections {

@@ -11,14 +11,8 @@ import (
 )
 
 // An Option changes the client or engine of [NewClient], [Start], [Each] and [Listen].
-// [Options] combines several. A [Monitor], [Faults], [Clock], [TTL] or [Shards] is an
-// Option.
+// A [Monitor], [Faults], [Clock], [TTL], [Shards] or [Settings] is an Option.
 type Option interface{ apply(*config) }
-
-// option is an Option without a type of its own.
-type option func(*config)
-
-func (o option) apply(c *config) { o(c) }
 
 type config struct {
 	monitors []*Monitor
@@ -33,52 +27,63 @@ type config struct {
 	anyOrder bool // of a recording's commands
 }
 
-// Options returns an option that applies all of opts.
-func Options(opts ...Option) Option {
-	return option(func(c *config) {
-		for _, o := range opts {
-			o.apply(c)
+// Settings is an Option that sets the engine and the driver. The zero value changes
+// nothing. Of two Settings of one client, the later one's fields count, if they are set.
+type Settings struct {
+	// Version makes the engine answer as MongoDB "5.0", "6.0", "7.0" or "8.0". "" means
+	// "8.0". Other versions panic. On a real server it does nothing.
+	//
+	// Before 8.0, there is no bulkWrite command. In a cluster of [Shards], updateOne and
+	// deleteOne then need the shard key or _id, and findAndModify the whole shard key.
+	// Other commands answer as on 8.0.
+	Version string
+
+	// Standalone makes the engine a standalone server, which has neither transactions nor
+	// change streams. Creating a client of a real server with Standalone fails. With
+	// [Shards], creating the engine's client panics.
+	Standalone bool
+
+	// ChangeLag delays the changes in the engine's change streams, for all clients. As on
+	// MongoDB, an empty batch doesn't prove that there are no changes. A negative lag
+	// panics. On a real server it does nothing.
+	ChangeLag time.Duration
+
+	// Client has options of the driver: timeouts, retries, concerns, BSON options. Hosts,
+	// dialers, TLS and compressors panic. Several Settings are joined as
+	// options.MergeClientOptions does.
+	Client *options.ClientOptions
+
+	// AnyOrder lets [Replay] accept commands in any order, for tests with several
+	// goroutines. A command gets the first unused reply that was recorded for an equal
+	// command. Recording also needs AnyOrder, if a command is sent before another
+	// command's reply.
+	AnyOrder bool
+}
+
+func (s Settings) apply(c *config) {
+	if s.Version != "" {
+		major, known := map[string]int{"5.0": 5, "6.0": 6, "7.0": 7, "8.0": 8}[s.Version]
+		if !known {
+			panic(fmt.Sprintf("mongotest: Settings.Version: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"", s.Version))
 		}
-	})
+		c.version = major
+	}
+	if s.ChangeLag < 0 {
+		panic("mongotest: Settings.ChangeLag: the time is negative\n\tremedy: give how late changes show")
+	}
+	if s.ChangeLag > 0 {
+		c.lag = s.ChangeLag
+	}
+	if s.Client != nil {
+		checkClientOptions(s.Client)
+		c.client = append(c.client, s.Client)
+	}
+	c.alone = c.alone || s.Standalone
+	c.anyOrder = c.anyOrder || s.AnyOrder
 }
 
-// WithChangeLag delays the changes in the engine's change streams, for all clients. The
-// delay is the value of lag. As on MongoDB, an empty batch doesn't prove that there are
-// no changes. On a real server the option does nothing.
-func WithChangeLag(lag time.Duration) Option {
-	if lag < 0 {
-		panic("mongotest: WithChangeLag: the time is negative\n\tremedy: give how late changes show")
-	}
-	return option(func(c *config) { c.lag = lag })
-}
-
-// WithoutTransactions makes the engine a standalone server, which has neither
-// transactions nor change streams. Creating a client of a real server with this option
-// fails. With [Shards], creating the engine's client panics.
-func WithoutTransactions() Option { return option(func(c *config) { c.alone = true }) }
-
-// WithVersion makes the engine answer as MongoDB "5.0", "6.0", "7.0" or "8.0" (the
-// default). WithVersion panics for other versions. On a real server the option does
-// nothing.
-//
-// Before 8.0, there is no bulkWrite command. In a cluster of [Shards], updateOne and
-// deleteOne then need the shard key or _id, and findAndModify the whole shard key. Other
-// commands answer as on 8.0.
-func WithVersion(version string) Option {
-	major, known := map[string]int{"5.0": 5, "6.0": 6, "7.0": 7, "8.0": 8}[version]
-	if !known {
-		panic(fmt.Sprintf("mongotest: WithVersion: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"", version))
-	}
-	return option(func(c *config) { c.version = major })
-}
-
-// WithClientOptions sets options of the driver: timeouts, retries, concerns, BSON
-// options. The last value of an option is used. WithClientOptions panics for hosts,
-// dialers, TLS, compressors and nil.
-func WithClientOptions(o *options.ClientOptions) Option {
-	if o == nil {
-		panic("mongotest: WithClientOptions: the options are nil\n\tremedy: leave the option out")
-	}
+// checkClientOptions panics for options that decide how a client connects: the engine, or MONGODB_URI, decides this.
+func checkClientOptions(o *options.ClientOptions) {
 	switch {
 	case len(o.Hosts) > 0:
 		refuseOption("hosts or a URI")
@@ -89,17 +94,18 @@ func WithClientOptions(o *options.ClientOptions) Option {
 	case len(o.Compressors) > 0:
 		refuseOption("compressors")
 	}
-	return option(func(c *config) { c.client = append(c.client, o) })
 }
 
-func refuseOption(what string) {
-	panic("mongotest: WithClientOptions: the options have " + what + ", which this package sets by itself\n\tremedy: " +
+func refuseOption(name string) {
+	panic("mongotest: Settings.Client: the options have " + name + ", which this package sets by itself\n\tremedy: " +
 		"leave it out, or connect with mongo.Connect and give it Monitor.CommandMonitor and Faults.Dialer")
 }
 
 func newConfig(opts []Option) *config {
 	c := &config{}
-	Options(opts...).apply(c)
+	for _, o := range opts {
+		o.apply(c)
+	}
 	return c
 }
 

@@ -13,9 +13,9 @@ import (
 
 // A standalone server refuses transactions and change streams. Other writes work, without the
 // driver's retries.
-func TestWithoutTransactions(t *testing.T) {
+func TestStandalone(t *testing.T) {
 	ctx := t.Context()
-	client := mongotest.NewClient(t, mongotest.WithoutTransactions())
+	client := mongotest.NewClient(t, mongotest.Settings{Standalone: true})
 	db := client.Database("x")
 	if _, err := db.Collection("a").InsertOne(ctx, bson.D{{Key: "_id", Value: 1}}); err != nil {
 		t.Fatal(err)
@@ -44,19 +44,19 @@ func TestWithoutTransactions(t *testing.T) {
 	}
 }
 
-func TestWithoutTransactionsOnShards(t *testing.T) {
+func TestStandaloneShards(t *testing.T) {
 	defer func() {
 		if recover() == nil {
 			t.Error("no panic")
 		}
 	}()
-	mongotest.NewClient(t, mongotest.WithoutTransactions(), mongotest.NewShards(2))
+	mongotest.NewClient(t, mongotest.Settings{Standalone: true}, mongotest.NewShards(2))
 }
 
 // A server has the version that a test asks for, and no bulkWrite before 8.0.
-func TestWithVersion(t *testing.T) {
+func TestVersions(t *testing.T) {
 	for _, version := range []string{"5.0", "6.0", "7.0", "8.0"} {
-		client := mongotest.NewClient(t, mongotest.WithVersion(version))
+		client := mongotest.NewClient(t, mongotest.Settings{Version: version})
 		var info struct{ Version string }
 		err := client.Database("admin").RunCommand(t.Context(), bson.D{{Key: "buildInfo", Value: 1}}).Decode(&info)
 		if err != nil || !strings.HasPrefix(info.Version, version) {
@@ -74,5 +74,5 @@ func TestWithVersion(t *testing.T) {
 			t.Error("version 4.4 is accepted")
 		}
 	}()
-	mongotest.WithVersion("4.4")
+	mongotest.NewClient(t, mongotest.Settings{Version: "4.4"})
 }

@@ -41,7 +41,7 @@ const EnvRecord = "MONGOTEST_RECORD"
 //
 // Each run must send the same commands, with equal values and BSON types. Only generated
 // ObjectIDs and the driver's additions, such as sessions, can differ. Without
-// [WithAnyOrder], the order must be the same. Avoid server values, such as $$NOW.
+// [Settings].AnyOrder, the order must be the same. Avoid server values, such as $$NOW.
 func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	t.Helper()
 	c := newConfig(opts)
@@ -66,14 +66,7 @@ func Replay(t testing.TB, file string, opts ...Option) *mongo.Client {
 	return nil
 }
 
-// WithAnyOrder lets [Replay] accept commands in any order, for tests with several
-// goroutines. A command gets the first unused reply that was recorded for an equal
-// command.
-//
-// Recording also needs this option, if a command is sent before another command's reply.
-func WithAnyOrder() Option { return option(func(c *config) { c.anyOrder = true }) }
-
-var errAnyOrder = errors.New("WithAnyOrder is an option of Replay alone")
+var errAnyOrder = errors.New("Settings.AnyOrder is for Replay alone")
 
 // replay returns a client of a recording.
 func replay(t testing.TB, file string, c *config, anyOrder bool) *mongo.Client {
@@ -143,7 +136,7 @@ func recordOn(t testing.TB, b *backend, file string, c *config, anyOrder bool) *
 func (r *recording) write(file string) error {
 	if r.overlapped != "" && !r.anyOrder {
 		return fmt.Errorf("%s: a command was sent before the reply of another one had come: %s\n\tremedy: give Replay the "+
-			"option WithAnyOrder, or send one command at a time", file, r.overlapped)
+			"Settings.AnyOrder, or send one command at a time", file, r.overlapped)
 	}
 	text, err := r.session.text()
 	if err != nil {

@@ -44,7 +44,7 @@ func TestReplayDiffers(t *testing.T) {
 		t.Fatal(text)
 	}
 	const remedy = "\n\tremedy: if the new command is meant, record the test again with MONGOTEST_RECORD=server or MONGOTEST_RECORD=engine"
-	anyOrder := []mongotest.Option{mongotest.WithAnyOrder()}
+	anyOrder := []mongotest.Option{mongotest.Settings{AnyOrder: true}}
 	tests := []struct {
 		name       string
 		collection string
@@ -78,7 +78,7 @@ func TestReplayDiffers(t *testing.T) {
 				"\n\tfilter._id: want nothing, got objectID ObjectId('000000001d1d1d1d1d000001')" +
 				"\n\tfilter.n: want int32 1, got nothing" +
 				"\n\tfilter.status: want string 'paid', got nothing" +
-				"\n\tit is command 3 of the recording; WithAnyOrder is for commands of several goroutines" + remedy},
+				"\n\tit is command 3 of the recording; Settings.AnyOrder is for commands of several goroutines" + remedy},
 		{"another order that is let be", "orders", anyOrder, []step{two, one, byID}, ""},
 		{"one command more", "orders", nil, []step{one, two, byID, byID},
 			"mongotest: Replay: shop.replay: command 4 was sent and is not in the recording, which has 3 commands" +
@@ -154,9 +154,9 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	s := &scratch{TB: t}
 	done := make(chan struct{})
-	go func() { defer close(done); mongotest.NewClient(s, mongotest.WithAnyOrder()) }()
+	go func() { defer close(done); mongotest.NewClient(s, mongotest.Settings{AnyOrder: true}) }()
 	<-done
-	if s.text != "mongotest: WithAnyOrder is an option of Replay alone\n" {
+	if s.text != "mongotest: Settings.AnyOrder is for Replay alone\n" {
 		t.Errorf("NewClient: %q", s.text)
 	}
 }
@@ -182,5 +182,5 @@ func TestReplayAnyOrder(t *testing.T) {
 			})
 		}
 		wait.Wait()
-	}, mongotest.WithAnyOrder())
+	}, mongotest.Settings{AnyOrder: true})
 }

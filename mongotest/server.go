@@ -51,7 +51,7 @@ func (b *backend) NewName(t testing.TB) string {
 func (b *backend) Connect(o *options.ClientOptions, layers ...testserver.Layer) (*mongo.Client, func(), error) {
 	c := &config{layers: layers}
 	if o != nil {
-		WithClientOptions(o).apply(c)
+		Settings{Client: o}.apply(c)
 	}
 	return b.connect(c)
 }

@@ -23,7 +23,7 @@ type cluster struct {
 
 func newCluster(t *testing.T, version string, opts ...mongotest.Option) *cluster {
 	s := mongotest.NewShards(3)
-	client := mongotest.NewClient(t, append(opts, s, mongotest.WithVersion(version))...)
+	client := mongotest.NewClient(t, append(opts, s, mongotest.Settings{Version: version})...)
 	return &cluster{t, s, client.Database("admin"), client.Database("iot").Collection("readings")}
 }
 
@@ -215,7 +215,7 @@ func TestShardsRefuse(t *testing.T) {
 			t.Errorf("%s: a replacement found a document on another shard", version)
 		}
 	}
-	c := newCluster(t, "8.0", mongotest.WithClientOptions(options.Client().SetRetryWrites(false)))
+	c := newCluster(t, "8.0", mongotest.Settings{Client: options.Client().SetRetryWrites(false)})
 	c.place()
 	_, err := c.coll.UpdateOne(t.Context(), pairs("device", "a", "at", 0), pairs("$set", pairs("at", 9)))
 	c.want(20, err)

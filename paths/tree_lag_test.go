@@ -21,10 +21,10 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			faults := mongotest.NewFaults()
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedTransactions(t, db) // a standalone has no secondaries
+				mongotest.Need(t, db, mongotest.Transactions) // a standalone has no secondaries
 				k.Ensure(t, db)
 				k.Store(t, db, pathstest.Parse("a b c"))
-				faults.Lag(t, db)
+				faults.Lag(t, db, nil)
 				run := func(name string, c model.Change, want error) {
 					t.Helper()
 					if _, err := c.Run(t.Context(), db); !errors.Is(err, want) {
@@ -48,7 +48,7 @@ func TestTreesDecideAtThePrimary(t *testing.T) {
 					t.Errorf("the tree is %s", got)
 				}
 			}, faults,
-				mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+				mongotest.Settings{Client: options.Client().SetReadPreference(readpref.SecondaryPreferred())})
 		})
 	}
 }

@@ -84,7 +84,7 @@ func TestBucketAppendAgain(t *testing.T) {
 func TestBucketAppendInTransaction(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		appendAll(t, db, byKey, "p", makeNote("a"), makeNote("b"))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {

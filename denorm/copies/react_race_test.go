@@ -128,7 +128,7 @@ func TestCopyStoreCosts(t *testing.T) {
 				mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 					way := plain
 					if name != "plain" {
-						mongotest.NeedTransactions(t, db)
+						mongotest.Need(t, db, mongotest.Transactions)
 						way = model.WithTransactions
 					}
 					if err := f.oneOf(t.Context(), db); err != nil {

@@ -153,7 +153,7 @@ func bothWays(t *testing.T, f func(t *testing.T, db *mongo.Database, way model.D
 	})
 	t.Run("in transactions", func(t *testing.T) {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			f(t, db, transacting(t, db))
 		}, options...)
 	})

@@ -315,7 +315,7 @@ func TestEventLogFaults(t *testing.T) {
 func TestEventLogTransaction(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		mustRun(t, db, snapped.Append("a", 0, noon, cents(1, 2, 3), testkit.Token(1)))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {

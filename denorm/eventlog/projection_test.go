@@ -114,7 +114,7 @@ func TestProjectionStream(t *testing.T) {
 		t.Run(fmt.Sprintf("poll %v", poll), func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if !poll {
-					mongotest.NeedChangeStreams(t, db)
+					mongotest.Need(t, db, mongotest.ChangeStreams)
 				}
 				if err := model.New("test", plain, listed).Indexes().Ensure(t.Context(), db); err != nil {
 					t.Fatal(err)

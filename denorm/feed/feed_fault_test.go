@@ -105,8 +105,8 @@ func feedSent(t *testing.T, o model.StreamOptions, begun bool) int {
 
 func feedKilled(t *testing.T, o model.StreamOptions, begun bool, n int, action mongotest.Action) int {
 	f := mongotest.NewFaults()
-	db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
-		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("feed")
+	db := mongotest.NewClient(t, f, mongotest.Settings{Client: options.Client().
+		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second)}).Database("feed")
 	feed := newFeed(feedTwice, feed.Spec{Since: "name"})
 	feedBegin(t, db, feed, o, begun)
 	f.Reset()

@@ -20,7 +20,7 @@ func TestFeedCatchesUp(t *testing.T) {
 	for _, lag := range []time.Duration{20 * time.Millisecond, 3 * time.Second} {
 		t.Run(lag.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				db := mongotest.NewClient(t, mongotest.WithChangeLag(lag)).Database("feed")
+				db := mongotest.NewClient(t, mongotest.Settings{ChangeLag: lag}).Database("feed")
 				feed := newFeed(feedCopy, feed.Spec{})
 				testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "A"}}})
 				if n := feedRun(t, db, feed, feedOnce); n != 1 {

@@ -120,8 +120,8 @@ func TestFeedTakesOver(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			feed := newFeed(feedCopy, feed.Spec{})
 			f := mongotest.NewFaults()
-			db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
-				SetRetryWrites(false).SetServerSelectionTimeout(time.Second))).Database("feed")
+			db := mongotest.NewClient(t, f, mongotest.Settings{Client: options.Client().
+				SetRetryWrites(false).SetServerSelectionTimeout(time.Second)}).Database("feed")
 			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "old"}}})
 			dead := false
 			f.From(func(c mongotest.Command) bool { dead = dead || c.Collection == "copies"; return dead },

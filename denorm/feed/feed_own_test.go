@@ -87,7 +87,7 @@ func TestFeedOwnReplacements(t *testing.T) {
 	for what, write := range foreignWrites {
 		t.Run(what, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.NeedChangeStreams(t, db)
+				mongotest.Need(t, db, mongotest.ChangeStreams)
 				testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 				var n counter
 				feed := upperFeed(true, feed.Spec{}, n.add)
@@ -126,7 +126,7 @@ func TestFeedOwnAmongOthers(t *testing.T) {
 	tenancy.Differs(t, "a stream is refused under a scope's filter")
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedChangeStreams(t, db)
+		mongotest.Need(t, db, mongotest.ChangeStreams)
 		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 		var n counter
 		var between func()
@@ -162,8 +162,8 @@ func TestFeedOwnKilled(t *testing.T) {
 // feedOwnKilled kills a run at its k-th command. It reports whether the run has so many.
 func feedOwnKilled(t *testing.T, k int) bool {
 	f := mongotest.NewFaults()
-	db := mongotest.NewClient(t, f, mongotest.WithClientOptions(options.Client().
-		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second))).Database("own")
+	db := mongotest.NewClient(t, f, mongotest.Settings{Client: options.Client().
+		SetRetryWrites(false).SetRetryReads(false).SetServerSelectionTimeout(time.Second)}).Database("own")
 	testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}}})
 	var n counter
 	feed := upperFeed(true, feed.Spec{}, n.add)

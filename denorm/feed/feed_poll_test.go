@@ -164,7 +164,7 @@ func TestFeedCost(t *testing.T) {
 		return n
 	}
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedChangeStreams(t, db)
+		mongotest.Need(t, db, mongotest.ChangeStreams)
 		o := feedOnce
 		o.Workers = 1
 		feedRun(t, db, feed.Stream(), o)

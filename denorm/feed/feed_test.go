@@ -116,7 +116,7 @@ func TestFeedFollows(t *testing.T) {
 	testkit.Parallel(t)
 	feed := newFeed(feedCopy, feed.Spec{})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedChangeStreams(t, db)
+		mongotest.Need(t, db, mongotest.ChangeStreams)
 		testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "A"}, board{ID: "b", Name: "B"}}})
 		if n := feedRun(t, db, feed, feedOnce); n != 2 {
 			t.Errorf("%d documents were scanned, want 2", n)
@@ -412,7 +412,7 @@ func TestFeedOwnWrites(t *testing.T) {
 		}
 		feed := newFeed(upper, feed.Spec{Mark: "upper"})
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-			mongotest.NeedChangeStreams(t, db)
+			mongotest.Need(t, db, mongotest.ChangeStreams)
 			testkit.Seed(t, db, testkit.Docs{"boards": {board{ID: "a", Name: "a"}, board{ID: "b", Name: "b"}}})
 			names := func(want string) {
 				t.Helper()

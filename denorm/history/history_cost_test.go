@@ -40,7 +40,7 @@ func TestHistoryCostsInTransactions(t *testing.T) {
 	testkit.Parallel(t)
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		if err := begin(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}

@@ -184,7 +184,7 @@ func TestInboxFaults(t *testing.T) {
 func TestInboxInTransaction(t *testing.T) {
 	parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		if err := errors.Join(begin(t.Context(), db), func() error {
 			_, err := accounts.Insert(account{ID: "b"}).Run(t.Context(), db)
 			return err

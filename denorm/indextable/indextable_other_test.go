@@ -98,7 +98,7 @@ func TestIndexTableCosts(t *testing.T) {
 				})
 			})
 			t.Run(test.reason+" in a transaction", func(t *testing.T) {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				on, err := model.WithTransactions(t.Context(), db)
 				if err != nil {
 					t.Fatal(err)

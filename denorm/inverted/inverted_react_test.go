@@ -50,7 +50,7 @@ func TestInvertedStore(t *testing.T) {
 			}
 		}
 		check(db, "a")
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
 			t.Fatal(err)

@@ -112,7 +112,7 @@ func TestOutboxMerged(t *testing.T) {
 func TestOutboxInTransaction(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		lotWith(t, db, "a")
 		fails := errors.New("taken back")
 		act := func(n int, end error) error {

@@ -71,7 +71,7 @@ func TestRollupStoreTransactions(t *testing.T) {
 	stored := model.NewStore(model.New("hits", rolled), hits)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx := t.Context()
 		testkit.CreateIndexes(ctx, db, rolled)
 		tx, err := model.WithTransactions(ctx, db)

@@ -225,7 +225,7 @@ func TestRollupInTransactions(t *testing.T) {
 	testkit.Parallel(t)
 	f := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		within, err := model.WithTransactions(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)

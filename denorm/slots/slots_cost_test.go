@@ -97,7 +97,7 @@ func TestSlotsIndexed(t *testing.T) {
 func TestSlotsInTransaction(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		must(t, db, places.Add("s", 9, tokenOf(0, 4, 0)))
 		errUndone := errors.New("undone")
 		for _, want := range []error{errUndone, nil} {

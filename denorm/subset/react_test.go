@@ -85,7 +85,7 @@ func following() model.Technique {
 
 func transacting(t testing.TB, db *mongo.Database) model.DB {
 	t.Helper()
-	mongotest.NeedTransactions(t, db)
+	mongotest.Need(t, db, mongotest.Transactions)
 	tx, err := model.WithTransactions(context.Background(), db)
 	if err != nil {
 		t.Fatal(err)
@@ -319,7 +319,7 @@ func TestSubsetStoreField(t *testing.T) {
 func TestSubsetStoreStamped(t *testing.T) {
 	m, _, notes := byTwo()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
+		mongotest.Need(t, db, mongotest.Feature{Name: "new fields in the order of their names", Probe: addsByName})
 		tx, at := transacting(t, db), 0
 		stamped := func() model.DB {
 			at++

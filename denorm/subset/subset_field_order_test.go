@@ -18,7 +18,7 @@ import (
 // copy has its fields in the order in which the check compares them.
 func TestSubsetSetKeepsFieldOrder(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
+		mongotest.Need(t, db, mongotest.Feature{Name: "new fields in the order of their names", Probe: addsByName})
 		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"})))
 		_, _, notes := byTwo()
 		mustRun(t, db, notes.Insert(remark{ID: "a", Thread: "t", At: 1}),

@@ -13,7 +13,7 @@ import (
 // Copies of whole children have the fields that scopes add to the children.
 func TestSubsetStamped(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "new fields in the order of their names", addsByName)
+		mongotest.Need(t, db, mongotest.Feature{Name: "new fields in the order of their names", Probe: addsByName})
 		testkit.MustExec(t, db, model.NewPlan(threads.Insert(thread{ID: "t"}), threads.Insert(thread{ID: "u"})))
 		at := 0
 		request := func(collections ...string) model.DB {

@@ -53,7 +53,7 @@ func TestWideRowLinkCommands(t *testing.T) {
 			monitor := mongotest.NewMonitor()
 			options := []mongotest.Option{monitor}
 			if version != "" {
-				options = append(options, mongotest.WithVersion(version))
+				options = append(options, mongotest.Settings{Version: version})
 			}
 			plain := mongotest.NewClient(t, options...).Database("wide")
 			on, err := model.WithTransactions(t.Context(), plain)

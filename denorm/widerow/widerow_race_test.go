@@ -309,7 +309,7 @@ func TestWideRowIndexed(t *testing.T) {
 		pair := "cols.id_1_row_1"
 		link := testkit.ReadBy("Link", wide.Link(fan(77).ID, song(8).ID, minute(2), testkit.Token(1)), pair, "", "", "")
 		testkit.WantReadsIndexed(t, db, m, link)
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		testkit.WantReadsIndexed(t, db, m, link.InTx(pair, model.IDIndex, "", "", "", ""))
 	}, m)
 }

@@ -60,7 +60,7 @@ func Example() {
 func TestActions(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		b, ctx := seed(t, db, 2500), t.Context()
 		p, err := b.Show(ctx, "hello")
 		if err != nil {
@@ -99,7 +99,7 @@ func TestActions(t *testing.T) {
 // Errors are the blog's and leave nothing.
 func TestErrors(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		b, ctx := seed(t, db, 5), t.Context()
 		nowhere, orphan := Reply{ID: id(8), Parent: &bson.ObjectID{9}}, nth(5)
 		orphan.ID, orphan.Post = id(9), id(9)
@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 // Publishing again after views and comments has no effect.
 func TestPublishAgain(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		b := openBlog(t.Context(), t, db)
 		b.draw = func() float64 { return 0 }
 		err := errors.Join(fill(t.Context(), b), b.Publish(t.Context(), post()), b.Comment(t.Context(), nth(1)))

@@ -40,7 +40,7 @@ type outcome struct {
 func measure(t *testing.T, server string, open opening) (all []outcome, left map[string][]bson.M) {
 	t.Helper()
 	ctx, monitor := t.Context(), mongotest.NewMonitor()
-	db := mongotest.NewClient(t, monitor, mongotest.WithVersion(server)).Database("conduit")
+	db := mongotest.NewClient(t, monitor, mongotest.Settings{Version: server}).Database("conduit")
 	repo, err := open(ctx, db)
 	if err == nil {
 		err = fill(ctx, repo)

@@ -164,13 +164,13 @@ func ways(t *testing.T, db *mongo.Database) map[string]func() Repository {
 		"stores in transactions": func() Repository {
 			tx, err := model.WithTransactions(t.Context(), conduit.On(db))
 			if err != nil {
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 				t.Fatal(err)
 			}
 			return repository{tx}
 		},
 		"by hand": func() Repository {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			return byHand{db}
 		},
 	}
@@ -182,7 +182,7 @@ func TestRequests(t *testing.T) {
 	for _, way := range []string{"stores", "stores in transactions", "by hand"} {
 		t.Run(way, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.Need(t, db, "the duplicate key error of a findAndModify", tellsTaken)
+				mongotest.Need(t, db, mongotest.Feature{Name: "the duplicate key error of a findAndModify", Probe: tellsTaken})
 				repo := ways(t, db)[way]()
 				if err := repo.Prepare(t.Context()); err != nil {
 					t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 // The program uses transactions if the server has them, and runs without them.
 func TestOpen(t *testing.T) {
 	for name, options := range map[string][]mongotest.Option{
-		"replica set": nil, "standalone": {mongotest.WithoutTransactions()},
+		"replica set": nil, "standalone": {mongotest.Settings{Standalone: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			monitor := mongotest.NewMonitor()

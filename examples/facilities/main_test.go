@@ -80,7 +80,7 @@ func Example_diagram() {
 func TestActions(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		f, err := New(t.Context(), db)
 		if err := errors.Join(err, fill(t.Context(), f)); err != nil {
 			t.Fatal(err)
@@ -183,7 +183,7 @@ func TestRenameCut(t *testing.T) {
 // An update of a task's reference to a missing site changes nothing.
 func TestNoSite(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		f := openFacilities(t.Context(), t, db)
 		if err := fill(t.Context(), f); err != nil {
 			t.Fatal(err)

@@ -105,7 +105,7 @@ func pay(id string, amount int) model.ChangeOf[account] {
 func main() {
 	spans := tracetest.NewInMemoryExporter() // in production an exporter that sends: otlptracegrpc.New
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("docmodel")
-	client, stop := mongotest.Start(mongotest.WithClientOptions(instrument(tracer))) // an engine in this process; mongo.Connect reaches a server
+	client, stop := mongotest.Start(mongotest.Settings{Client: instrument(tracer)}) // an engine in this process; mongo.Connect reaches a server
 	defer stop()
 	ctx, database := context.Background(), client.Database("bank")
 	if _, err := accounts.Insert(account{"ann", 100}).Run(ctx, database); err != nil {

@@ -44,7 +44,7 @@ func TestFieldSharded(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.WithVersion("7.0"))
+			client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.Settings{Version: "7.0"})
 			defer stop()
 			ctx := t.Context()
 			shard := keys.NewShard(cafes, c.key, keys.ShardSpec{})

@@ -55,7 +55,7 @@ func (b backend) open(m *event.CommandMonitor) (db *mongo.Database, stop func(),
 	if b.uri == "" {
 		var opts []mongotest.Option
 		if m != nil {
-			opts = append(opts, mongotest.WithClientOptions(options.Client().SetMonitor(m)))
+			opts = append(opts, mongotest.Settings{Client: options.Client().SetMonitor(m)})
 		}
 		client, stop := mongotest.Start(opts...)
 		return client.Database(name), stop, nil

@@ -70,7 +70,7 @@ func (c Case) plans(v any) []model.Plan {
 func TestScopeHoldsForCommands(t *testing.T) {
 	monitor := mongotest.NewMonitor()
 	client := mongotest.NewClient(t, monitor,
-		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+		mongotest.Settings{Client: options.Client().SetReadPreference(readpref.SecondaryPreferred())})
 	ran, refused := 0, map[string]bool{}
 	for i, c := range registered {
 		db := mine.On(client.Database(fmt.Sprintf("case%d", i)))

@@ -54,7 +54,7 @@ func TestPairsInterleaved(t *testing.T) {
 								t.Skip("server lacks: time for every two techniques")
 							}
 							if p.needsTx(c) {
-								mongotest.NeedTransactions(t, db)
+								mongotest.Need(t, db, mongotest.Transactions)
 							}
 							return true
 						})

@@ -150,7 +150,7 @@ type shardedRun struct {
 func (s sharding) cluster(t *testing.T, f *fixture, m *model.Model) *shardedRun {
 	t.Helper()
 	ctx, shards := t.Context(), mongotest.NewShards(3)
-	client, stop := mongotest.Start(shards, mongotest.WithVersion("7.0"))
+	client, stop := mongotest.Start(shards, mongotest.Settings{Version: "7.0"})
 	t.Cleanup(stop)
 	raw := client.Database("shards")
 	var db model.DB = raw

@@ -36,7 +36,7 @@ func TestUniqueAcrossShards(t *testing.T) {
 
 	for _, version := range []string{"7.0", "8.0"} {
 		shards := mongotest.NewShards(3)
-		client := mongotest.NewClient(t, shards, mongotest.WithVersion(version))
+		client := mongotest.NewClient(t, shards, mongotest.Settings{Version: version})
 		raw, admin := client.Database("app"), client.Database("admin")
 		for _, command := range []bson.D{
 			byRegion.Command("app"), byEmail.Command("app"),

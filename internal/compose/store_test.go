@@ -74,7 +74,7 @@ func TestStoreCost(t *testing.T) {
 	d := countedModels.declare(true, false, pickName, pickTitle, pickCount, pickParent)
 	monitor := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		on, err := d.handle(t.Context(), db)
 		if err != nil {
 			t.Fatal(err)

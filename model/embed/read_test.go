@@ -329,7 +329,7 @@ func TestEmbeddedMoveInterleaved(t *testing.T) {
 // In transactions, of many that move one element to different parents one succeeds, and it is there alone.
 func TestEmbeddedMoveConcurrent(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		to := []any{embPerson{ID: "a", Tasks: embList("x1")}}
 		for n := range 8 {
 			to = append(to, embPerson{ID: fmt.Sprint(n)})

@@ -32,7 +32,7 @@ func storeVersions(t *testing.T, plain *mongo.Database, store *model.Store[verLo
 	id := map[bool]string{true: "tx", false: "plain"}[transactions] // a soft deletion keeps the _id
 	ctx, db, op := t.Context(), model.DB(plain), bson.NewObjectID()
 	if transactions {
-		mongotest.NeedTransactions(t, plain)
+		mongotest.Need(t, plain, mongotest.Transactions)
 		var err error
 		if db, err = model.WithTransactions(ctx, plain); err != nil {
 			t.Fatal(err)
@@ -203,7 +203,7 @@ func TestVersionedStoreTokens(t *testing.T) {
 		if err != nil || l.Qty != 7 || len(l.Ops) != 3 || l.Version != 7 {
 			t.Errorf("%+v, %v", l, err)
 		}
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		tx, err := model.WithTransactions(ctx, db)
 		if err != nil {
 			t.Fatal(err)

@@ -216,9 +216,9 @@ func TestKeyedDocumentsMove(t *testing.T) {
 func TestKeyedValidation(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "validation", func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "validation", Probe: func(ctx context.Context, db *mongo.Database) error {
 			return db.CreateCollection(ctx, "probe")
-		})
+		}})
 		own := worldModel.On(db)
 		for _, v := range []model.Validation{
 			schema.Of(worldLetters, schema.Spec{}).Validation(),

@@ -186,7 +186,7 @@ func TestKeyedWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	steps := slices.Concat(sequenceSteps(), compositeSteps(), documentKeySteps())
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, "$sortArray", func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "$sortArray", Probe: func(ctx context.Context, db *mongo.Database) error {
 			_, err := db.Collection("probe").
 				Aggregate(ctx, mongo.Pipeline{{{
 					Key: "$set",
@@ -196,11 +196,11 @@ func TestKeyedWorlds(t *testing.T) {
 					}},
 				}}})
 			return err
-		})
+		}})
 		for _, tx := range []bool{false, true} {
 			t.Run(fmt.Sprint("transactions ", tx), func(t *testing.T) {
 				if tx {
-					mongotest.NeedTransactions(t, db)
+					mongotest.Need(t, db, mongotest.Transactions)
 				}
 				on := func(name string) model.DB {
 					db := db.Client().Database(fmt.Sprintf("%s_%s_%v", db.Name(), name, tx))

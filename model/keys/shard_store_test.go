@@ -33,7 +33,7 @@ func TestShardStores(t *testing.T) {
 	for name, m := range map[string]*model.Model{"plain": plain, "versioned": versioned} {
 		for _, transactions := range []bool{false, true} {
 			t.Run(name+map[bool]string{true: " in transactions"}[transactions], func(t *testing.T) {
-				client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.WithVersion("7.0"))
+				client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.Settings{Version: "7.0"})
 				defer stop()
 				ctx := t.Context()
 				if err := client.Database("admin").RunCommand(ctx, shard.Command("shards")).Err(); err != nil {
@@ -99,7 +99,7 @@ func TestShardStoreHolds(t *testing.T) {
 	m := model.New("held", shard, regions,
 		parentref.New(shops, "area", areas, parentref.Spec{MustExist: true}),
 		counter.New(shops, "area", areas, counter.Spec{Count: "shops"}))
-	client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.WithVersion("7.0"))
+	client, stop := mongotest.Start(mongotest.NewShards(3), mongotest.Settings{Version: "7.0"})
 	defer stop()
 	ctx := t.Context()
 	if err := client.Database("admin").RunCommand(ctx, shard.Command("shards")).Err(); err != nil {

@@ -56,7 +56,7 @@ func newTrial(t *testing.T, seed int) *trial {
 	x := &trial{t: t, r: rand.New(rand.NewPCG(uint64(seed), 7)), version: []string{"7.0", "8.0"}[seed%2]}
 	x.key = []*keys.Shard[bson.D]{byDevice, byHash, bySpread, byReading, byReading2, byPlace}[seed/2%6]
 	x.shards = mongotest.NewShards(3)
-	client := mongotest.NewClient(t, x.shards, mongotest.WithVersion(x.version))
+	client := mongotest.NewClient(t, x.shards, mongotest.Settings{Version: x.version})
 	x.admin, x.coll = client.Database("admin"), client.Database("iot").Collection("readings")
 	first := x.key
 	if seed%5 == 0 {

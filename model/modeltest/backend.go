@@ -37,7 +37,7 @@ func newEngine(t testing.TB, standalone bool) (*backend, *mongo.Client) {
 	t.Helper()
 	var opts []mongotest.Option
 	if standalone {
-		opts = append(opts, mongotest.WithoutTransactions())
+		opts = append(opts, mongotest.Settings{Standalone: true})
 	}
 	client := mongotest.NewClient(t, opts...)
 	return backendOf(client), client
@@ -60,7 +60,7 @@ func (b *backend) need(t *testing.T, transactions, standalone bool) {
 	t.Helper()
 	switch {
 	case transactions:
-		mongotest.NeedTransactions(t, b.mustConnect(t).Database("admin"))
+		mongotest.Need(t, b.mustConnect(t).Database("admin"), mongotest.Transactions)
 	case standalone && b.plain != nil:
 		t.Skip(testserver.Lacks + "the choice to be a standalone server")
 	}

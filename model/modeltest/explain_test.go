@@ -120,7 +120,7 @@ func TestWantIndexed(t *testing.T) {
 						t.Skip("server lacks: the engine's choice of an index")
 					}
 				case "by id and more", "aggregate by id and more", "another index":
-					mongotest.Need(t, db, "counts in explain", countsInExplain)
+					mongotest.Need(t, db, mongotest.Feature{Name: "counts in explain", Probe: countsInExplain})
 				}
 				if tt.problem == "" {
 					modeltest.WantIndexed(t, db, tt.query, tt.index)

@@ -46,7 +46,7 @@ type FaultCase struct {
 	// Transactions skips the case on a server without transactions.
 	Transactions bool
 
-	// Standalone runs the case without transactions ([mongotest.WithoutTransactions]). A run on a
+	// Standalone runs the case without transactions ([mongotest.Settings]). A run on a
 	// real server skips the case.
 	Standalone bool
 }

@@ -126,7 +126,7 @@ func TestMeasureTransaction(t *testing.T) {
 func testMeasureTransaction(t *testing.T, f *mongotest.Faults) {
 	m := mongotest.NewMonitor()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx := context.Background()
 		if err := db.CreateCollection(ctx, "parts"); err != nil {
 			t.Fatal(err)

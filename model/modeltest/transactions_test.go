@@ -15,7 +15,7 @@ import (
 
 // A model's plan says that a standalone server has no transactions.
 func TestStandaloneRunTx(t *testing.T) {
-	db := mongotest.NewClient(t, mongotest.WithoutTransactions()).Database("x")
+	db := mongotest.NewClient(t, mongotest.Settings{Standalone: true}).Database("x")
 	things := model.NewCollection[bson.D, int]("things")
 	plan := things.InsertMany([]bson.D{{{Key: "_id", Value: 1}}})
 	if _, err := plan.RunTx(t.Context(), db); !errors.Is(err, model.ErrNoTransactions) {
@@ -84,7 +84,7 @@ func TestPlansByVersion(t *testing.T) {
 	}
 	for version, commands := range map[string]int{"5.0": 3, "6.0": 3, "7.0": 3, "8.0": 2} {
 		monitor := mongotest.NewMonitor()
-		client := mongotest.NewClient(t, mongotest.WithVersion(version), monitor)
+		client := mongotest.NewClient(t, mongotest.Settings{Version: version}, monitor)
 		db, err := model.WithTransactions(t.Context(), client.Database("x"))
 		if err != nil {
 			t.Fatal(err)

@@ -200,7 +200,7 @@ func (v *verification) ways(t *testing.T, name string, scope *model.Scope) {
 				if testserver.CheckReplicated(t.Context(), db) != nil {
 					v.leave("%s: the server has no transactions", w.name)
 				}
-				mongotest.NeedTransactions(t, db)
+				mongotest.Need(t, db, mongotest.Transactions)
 			}
 			if w.prepare(t) {
 				w.parts(t)

@@ -186,7 +186,7 @@ func (w *way) meetOnServer(t *testing.T, f func(st *stage)) {
 	b := &backend{server: testserver.FindOfTest(t)}
 	b.plain = b.mustConnect(t)
 	if w.tx {
-		mongotest.NeedTransactions(t, b.plain.Database("admin"))
+		mongotest.Need(t, b.plain.Database("admin"), mongotest.Transactions)
 	}
 	there := *w
 	v := *w.verification

@@ -92,11 +92,11 @@ var (
 // need leaves a test out on a server whose $jsonSchema lacks what closed and mapped fields need.
 func need(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	mongotest.Need(t, db, "additionalProperties in $jsonSchema", func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Need(t, db, mongotest.Feature{Name: "additionalProperties in $jsonSchema", Probe: func(ctx context.Context, db *mongo.Database) error {
 		_, err := db.Collection("need").
 			CountDocuments(ctx, bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "additionalProperties", Value: false}}}})
 		return err
-	})
+	}})
 }
 
 func full() bool { return os.Getenv("DOCMODEL_FULL") != "" }
@@ -239,7 +239,7 @@ var tagged = model.NewCollection[taggedDoc, string]("tagged")
 // The server refuses what Validate refuses, and what code beside the library writes.
 func TestEnforced(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedValidators(t, db)
+		mongotest.Need(t, db, mongotest.Validators)
 		ctx := t.Context()
 		s := schema.Of(tagged, schema.Spec{Fields: []schema.Field{{Path: "n", Min: 0, Max: 5}}})
 		if _, err := db.Collection("tagged").

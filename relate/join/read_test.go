@@ -285,7 +285,7 @@ func TestJoinStrict(t *testing.T) {
 func TestJoinInSession(t *testing.T) {
 	testkit.Parallel(t)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		ctx := context.Background()
 		if err := db.CreateCollection(ctx, "kids"); err != nil {
 			t.Fatal(err)

@@ -57,7 +57,7 @@ func TestJoinCollectionTransactions(t *testing.T) {
 		for version, want := range map[string]string{"7.0": c.old, "8.0": c.now} {
 			monitor := mongotest.NewMonitor()
 			plain := mongotest.NewClient(
-				t, mongotest.WithVersion(version), monitor,
+				t, mongotest.Settings{Version: version}, monitor,
 			).Database("likes")
 			db, err := model.WithTransactions(t.Context(), plain)
 			if err = errors.Join(err, seedLikes(t.Context(), plain)); err != nil {

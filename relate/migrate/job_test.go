@@ -237,7 +237,7 @@ type racer struct {
 }
 
 func (r *racer) option() mongotest.Option {
-	return mongotest.WithClientOptions(options.Client().SetMonitor(&event.CommandMonitor{
+	return mongotest.Settings{Client: options.Client().SetMonitor(&event.CommandMonitor{
 		Started: func(_ context.Context, e *event.CommandStartedEvent) {
 			r.mu.Lock()
 			collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
@@ -255,7 +255,7 @@ func (r *racer) option() mongotest.Option {
 				do()
 			}
 		},
-	}))
+	})}
 }
 
 // before sets what happens before the n-th command.

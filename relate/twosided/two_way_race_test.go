@@ -115,7 +115,7 @@ func TestTwoWayMendWaits(t *testing.T) {
 func TestMendDecidesAtThePrimary(t *testing.T) {
 	faults := mongotest.NewFaults()
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db) // a standalone has no secondaries
+		mongotest.Need(t, db, mongotest.Transactions) // a standalone has no secondaries
 		for _, trust := range []bool{false, true} {
 			faults.Reset()
 			for _, name := range []string{"owners", "items"} {
@@ -132,7 +132,7 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 			insert("items", bareItem{ID: "x", Owner: "a"})
 			insert("items", bareItem{ID: "y"})
 			insert("owners", lister("a", "y"))
-			faults.Lag(t, db)
+			faults.Lag(t, db, nil)
 			whole := bson.D{{Key: "$set", Value: bson.D{{Key: "items", Value: []string{"x", "y"}}}}}
 			if _, err := db.Collection("owners").UpdateByID(t.Context(), "a", whole); err != nil {
 				t.Fatal(err)
@@ -148,7 +148,7 @@ func TestMendDecidesAtThePrimary(t *testing.T) {
 			}
 		}
 	}, faults,
-		mongotest.WithClientOptions(options.Client().SetReadPreference(readpref.SecondaryPreferred())))
+		mongotest.Settings{Client: options.Client().SetReadPreference(readpref.SecondaryPreferred())})
 }
 
 var _ model.Technique = bareWay

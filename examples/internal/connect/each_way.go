@@ -13,7 +13,7 @@ func NeedTransactions(t *testing.T) {
 	lacks := false
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		defer func() { lacks = lacks || t.Skipped() }()
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 	})
 	if lacks {
 		t.Skip("server lacks: transactions")
@@ -28,7 +28,7 @@ func EachWay(t *testing.T, f func(t *testing.T, db model.DB, tx bool), opts ...m
 	})
 	t.Run("transactions", func(t *testing.T) {
 		mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			tx, err := model.WithTransactions(t.Context(), db)
 			if err != nil {
 				t.Fatal(err)

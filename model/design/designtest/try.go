@@ -75,7 +75,7 @@ func Try(t *testing.T, w design.Workload, layouts ...design.Layout) Report {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 				if w.Server.Transactions {
 					report.skipped = append(report.skipped, l.Name)
-					mongotest.NeedTransactions(t, db)
+					mongotest.Need(t, db, mongotest.Transactions)
 					report.skipped = report.skipped[:len(report.skipped)-1]
 				}
 				trial, err := try(t, w, p, db, monitor)

@@ -298,7 +298,7 @@ func TestConvertIntoDies(t *testing.T) {
 		}
 		t.Log(cuts, "cuts")
 	}, faults,
-		mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+		mongotest.Settings{Client: options.Client().SetRetryWrites(false).SetRetryReads(false)})
 }
 
 // Writers of both trees come in between; another run brings over what they did.

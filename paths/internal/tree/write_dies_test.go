@@ -141,7 +141,7 @@ func TestTreeDies(t *testing.T) {
 		}
 		t.Log(cuts, "cuts")
 	}, faults,
-		mongotest.WithClientOptions(options.Client().SetRetryWrites(false).SetRetryReads(false)))
+		mongotest.Settings{Client: options.Client().SetRetryWrites(false).SetRetryReads(false)})
 }
 
 // wantKept fails the test unless each node that two forests have is stored.

@@ -89,7 +89,7 @@ func TestCompositeMove(t *testing.T) {
 		}
 	})
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		seed(t, db)
 		if _, err := byPlace.Move(&renamed, moved).RunTx(t.Context(), db); !errors.Is(err, model.ErrStale) ||
 			compositeAll(t, db) != first {

@@ -142,7 +142,7 @@ func TestKeysCosts(t *testing.T) {
 			return err
 		})
 		t.Run("Append", func(t *testing.T) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			// A hello, to see whether there are transactions; the read; the count and the insert, as one command since
 			// MongoDB 8.0; the commit.
 			modeltest.WantCost(t, m, model.Cost{Commands: 4, Written: 2, Returned: 1}, func() error {

@@ -184,7 +184,7 @@ func TestAllocator(t *testing.T) {
 			t.Errorf("%d, %v", n, err)
 		}
 		t.Run("in a transaction", func(t *testing.T) {
-			mongotest.NeedTransactions(t, db)
+			mongotest.Need(t, db, mongotest.Transactions)
 			seqSetCounter(t, db, "tx", int64(5))
 			aborted := errors.New("aborted")
 			err := model.InTx(t.Context(), db, func(ctx context.Context) error {
@@ -210,7 +210,7 @@ func TestSequenceAppend(t *testing.T) {
 				t.Errorf("a server without transactions got %d counters, %v", n, err)
 			}
 		}
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		const writers, each = 32, 3
 		errs := make([]error, writers)
 		var all sync.WaitGroup
@@ -253,7 +253,7 @@ func TestSequenceAppendKnown(t *testing.T) {
 		if _, err := p.Run(t.Context(), db); !errors.Is(err, model.ErrTransactional) {
 			t.Errorf("without a transaction: %v", err)
 		}
-		mongotest.NeedTransactions(t, db)
+		mongotest.Need(t, db, mongotest.Transactions)
 		if _, err := p.RunTx(t.Context(), db); err != nil {
 			t.Fatal(err)
 		}
