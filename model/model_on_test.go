@@ -47,10 +47,10 @@ func TestModelOn(t *testing.T) {
 			"an insert":       second(others.Insert(d("_id", 1)).Run(ctx, db)),
 			"a delete":        second(others.Delete(1).Run(ctx, db)),
 			"a second step":   second(model.NewPlan(docs.Delete(1), others.Delete(1)).Run(ctx, db)),
-			"a $merge": second(model.MergeInto{
+			"a $merge": second(model.NewPlan(model.MergeInto{
 				Collection: "parts", Idempotent: true,
 				Pipeline: mongo.Pipeline{d("$merge", d("into", "others", "whenMatched", "fail"))},
-			}.Run(ctx, db)),
+			}).Run(ctx, db)),
 		} {
 			var conflict *model.ConflictError
 			if seen++; !errors.As(err, &conflict) || conflict.Collection != "others" ||

@@ -32,7 +32,7 @@ type Observer struct {
 //	aggregate    [Aggregate.All], [Aggregate.One], [Aggregate.Each]
 //	count        [Query.Count], [Aggregation.Count]
 //	modify       [Modify.Run]
-//	plan         [Plan.Run], [Plan.RunTx], [Write.Run], [MergeInto.Run]
+//	plan         [Plan.Run], [Plan.RunTx], [Write.Run]
 //	transaction  [InTx]                                                  what its function runs
 //	change       [Change.Run]                                            attempts, and the change of [ChangeOf].Then
 //	attempt      each attempt of a change                                what [ChangeOf].Read runs, and a plan

@@ -73,6 +73,3 @@ func stepCost(s Step) Cost {
 
 // Cost returns the price of a plan with only this write.
 func (w Write) Cost() Cost { return NewPlan(w).Cost() }
-
-// Cost returns the price of a plan with only this step.
-func (m MergeInto) Cost() Cost { return NewPlan(m).Cost() }

@@ -73,11 +73,6 @@ func (w Write) Run(ctx context.Context, db DB) (Result, error) {
 	return NewPlan(w).Run(ctx, db)
 }
 
-// Run runs the aggregation as a [Plan].
-func (m MergeInto) Run(ctx context.Context, db DB) (Result, error) {
-	return NewPlan(m).Run(ctx, db)
-}
-
 // runner sends the batches of one plan.
 type runner struct {
 	plan   Plan

@@ -75,7 +75,7 @@ var collatedRuns = map[string]func(ctx context.Context, db model.DB, c *options.
 	"MergeInto": func(ctx context.Context, db model.DB, _ *options.Collation) ([]int32, error) {
 		copying := mergeInto("parts", d("$merge", d("into", "copies", "whenMatched", "fail")))
 		copying.Idempotent = true
-		_, err := copying.Run(ctx, db)
+		_, err := model.NewPlan(copying).Run(ctx, db)
 		if err != nil {
 			return nil, err
 		}

@@ -107,7 +107,7 @@ func TestScopeDefaultCollation(t *testing.T) {
 func merged(ctx context.Context, db model.DB, from, into string) error {
 	m := mergeInto(from, d("$merge", d("into", into, "whenMatched", "fail")))
 	m.Idempotent = true
-	_, err := m.Run(ctx, db)
+	_, err := model.NewPlan(m).Run(ctx, db)
 	return err
 }
 

@@ -80,7 +80,7 @@ func walkWrite(t *testing.T, client *mongo.Client, w model.Write) map[string]err
 		_ = p.String()
 		_ = model.MergePlans(p, p).String()
 		_ = model.Merge(w, w).String()
-		_ = shard.Write(w)
+		_ = keys.Targets(sharded, w)
 		_, _ = model.StoredPlan(p)
 		for on, handle := range map[string]model.DB{
 			"the database": db, "a scope": s.On(db), "a shard key": sharded.On(db),

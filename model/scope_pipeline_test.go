@@ -38,10 +38,10 @@ func TestScopeMergeKeepsTenant(t *testing.T) {
 		mustRun(t, own,
 			model.NewPlan(docs.Insert(d("_id", 1, "part", "nut", "n", 2)), totals.Insert(d("_id", 7, "part", "nut"))))
 		away := bson.A{d("$set", d("tenant", "b", "n", "$$new.n"))}
-		_, err := model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
+		_, err := model.NewPlan(model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
 			d("$project", d("_id", 0, "part", 1, "n", 1)),
 			d("$merge", d("into", "totals", "on", bson.A{"tenant", "part"}, "whenMatched", away)),
-		}}.Run(t.Context(), own)
+		}}).Run(t.Context(), own)
 		var got bson.D
 		if err := errors.Join(err, db.Collection("totals").FindOne(t.Context(), bson.D{}).Decode(&got)); err != nil ||
 			model.Shell(got) != "{_id: 7, part: 'nut', tenant: 'a', n: 2}" {
@@ -64,9 +64,9 @@ func TestScopeMergeOn(t *testing.T) {
 	mustRun(t, own, model.NewPlan(parts.Insert(d("_id", 1, "n", 2))))
 	raw := bson.RawValue{Type: bson.TypeString, Value: []byte("\x07\x00\x00\x00tenant\x00")}
 	for i, on := range []any{"tenant", raw, []string{"tenant"}, bson.A{"tenant"}, bson.A{raw}} {
-		_, err := model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
+		_, err := model.NewPlan(model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{
 			d("$project", d("_id", 0, "n", d("$add", bson.A{"$n", i}))), d("$merge", d("into", "sums", "on", on)),
-		}}.Run(t.Context(), own)
+		}}).Run(t.Context(), own)
 		var got struct {
 			Tenant string
 			N      int

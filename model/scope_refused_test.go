@@ -75,8 +75,8 @@ func TestScopeRefused(t *testing.T) {
 	}
 
 	a := tenantOf("a").On(bare)
-	into := func(stage bson.D) model.MergeInto {
-		return model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{stage}}
+	into := func(stage bson.D) model.Plan {
+		return model.NewPlan(model.MergeInto{Collection: "parts", Idempotent: true, Pipeline: mongo.Pipeline{stage}})
 	}
 	tenantOnly := model.Scope{Tenant: d("tenant", "a")}.On(bare)
 	code := d("$function", d("body", "function() {}", "args", bson.A{}, "lang", "js"))

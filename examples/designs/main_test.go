@@ -40,11 +40,11 @@ func compare(t *testing.T, w design.Workload, scale float64, layouts ...design.L
 			if math.Abs(m.Commands-p.Commands) > 0.005 {
 				t.Errorf("%s, %s, %s: %.2f commands, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, m.Commands, p.Commands)
 			}
-			if off := m.Documents()/p.Documents() - 1; math.Abs(off) > 0.05 {
-				t.Errorf("%s, %s, %s: %.2f documents, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, m.Documents(), p.Documents())
+			if off := (m.Read+m.Written)/(p.Read+p.Written) - 1; math.Abs(off) > 0.05 {
+				t.Errorf("%s, %s, %s: %.2f documents, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, (m.Read + m.Written), (p.Read + p.Written))
 			}
-			documents += m.Rate * m.Documents()
-			priced += m.Rate * p.Documents()
+			documents += m.Rate * (m.Read + m.Written)
+			priced += m.Rate * (p.Read + p.Written)
 			took += m.Rate * float64(m.Took)
 		}
 		t.Logf("%s, %s: %v by what was measured, %v priced; %.1f documents measured, %.1f priced; took %v", trial.Backend, trial.Layout.Name,

@@ -85,7 +85,7 @@ func (c Case) show(t *testing.T, s string) string {
 		showPlan(&b, comment, v)
 	case model.MergeInto:
 		b.WriteString(v.String() + "\n")
-		comment("%s; %s", v.Cost(), model.NewPlan(v).Guarantee())
+		comment("%s; %s", model.NewPlan(v).Cost(), model.NewPlan(v).Guarantee())
 	case model.Index:
 		showIndexes(&b, comment, v)
 	case []model.Index:

@@ -83,9 +83,8 @@ var walkedFunctions = map[string]any{
 	"model.WithTransactions": model.WithTransactions, "model.New": model.New,
 	"model.NewStore": model.NewStore[bson.D, any], "model.LogTo": model.LogTo, "model.Merge": model.Merge,
 	"model.MergePlans": model.MergePlans, "model.MoveKeys": model.MoveKeys,
-	"model.NewCollection":     model.NewCollection[bson.D, any],
-	"model.NewCollectionWith": model.NewCollectionWith[bson.D, any],
-	"embed.NewEmbedded":       embed.NewEmbedded[bson.D, bson.D, any], "embed.NewOne": embed.NewOne[bson.D, bson.D, any],
+	"model.NewCollection": model.NewCollection[bson.D, any],
+	"embed.NewEmbedded":   embed.NewEmbedded[bson.D, bson.D, any], "embed.NewOne": embed.NewOne[bson.D, bson.D, any],
 	"model.NewIndex": model.NewIndex, "model.NewParts": model.NewParts,
 	"embed.NewKinds":  embed.NewKinds[medium, string, medium],
 	"embed.NewNested": embed.NewNested[dwelling, lodger, string, dwelling], "model.NewPlan": model.NewPlan,
@@ -102,7 +101,7 @@ var walkedFunctions = map[string]any{
 	"keys.NewSpread": keys.NewSpread[bson.D, any], "keys.NewComposite": keys.NewComposite[bson.D],
 	"keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D], "keys.NewSequence": keys.NewSequence[product, string],
 	"keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates,
-	"keys.Targets": keys.Targets, "keys.Text": keys.Text, "keys.Time": keys.Time,
+	"keys.Targets": keys.Targets[model.Plan], "keys.Text": keys.Text, "keys.Time": keys.Time,
 
 	"schema.As": schema.As[mediumBook], "schema.DocumentFromJSON": schema.DocumentFromJSON,
 	"schema.DocumentJSON": schema.DocumentJSON, "schema.NewExpiry": schema.NewExpiry[bson.D, any],
@@ -180,7 +179,7 @@ var walkedValues = []any{
 	advise.Sampled{}, advise.Spread{}, likes.Left, likes.Right, advise.SurveyResult{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days, byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{},
-	keys.Scope(0), keys.Target{},
+	keys.Target{},
 
 	expiryEach, expiryArchived, readerVersions, schema.Of(wares, schema.Spec{}), keys.ShardCandidate{}, schema.Number{},
 	schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},

@@ -17,7 +17,7 @@ type memo struct {
 }
 
 func memosWith(field string) *model.Collection[memo, int32] {
-	return model.NewCollectionWith[memo, int32]("memos", model.CollectionOptions{StoreField: field})
+	return model.NewCollection[memo, int32]("memos", model.CollectionOptions{StoreField: field})
 }
 
 func TestStoreFieldRefusals(t *testing.T) {
@@ -50,7 +50,7 @@ func TestStoreFieldRefusals(t *testing.T) {
 }
 
 func TestStoreFieldRemoveFrom(t *testing.T) {
-	field := model.NewCollectionWith[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"}).Docs().StoreField()
+	field := model.NewCollection[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"}).Docs().StoreField()
 	for _, c := range []struct{ in, want bson.D }{
 		{nil, nil},
 		{d("_id", 1), d("_id", 1)},

@@ -192,7 +192,10 @@ type TB interface {
 
 // Want fails the test if a.Choice isn't the wanted choice, or if a.Err is set. The
 // failure shows the advice.
-func (a Advice) Want(t TB, want Choice) {
+func (a Advice) Want(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, want Choice) {
 	t.Helper()
 	if a.Err != nil || a.Choice != want {
 		t.Errorf("advise: want %s, got\n%s", want, a)

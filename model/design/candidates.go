@@ -24,7 +24,7 @@ func (g *graph) groups() (out [][]Layout) {
 			for _, l := range group {
 				for _, st := range g.candidates(r) {
 					if st.As == Reference || !l.embeds() {
-						longer = append(longer, l.with(r.Name(), st))
+						longer = append(longer, l.with(r.name(), st))
 					}
 				}
 			}

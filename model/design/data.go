@@ -44,7 +44,7 @@ func (w *world) parent(r *relation, child int64) int64 {
 	if w.example {
 		return 0
 	}
-	return int64(w.deal(r.Name(), r.child.Count, r.parent.Count)[child])
+	return int64(w.deal(r.name(), r.child.Count, r.parent.Count)[child])
 }
 
 // parents returns the numbers of a child's parents in a many-to-many relation, each once.
@@ -52,7 +52,7 @@ func (w *world) parents(r *relation, child int64) (out []int64) {
 	for k := range r.each() {
 		p := k
 		if !w.example {
-			p = int64(w.deal(r.Name(), r.child.Count*r.each(), r.parent.Count)[child*r.each()+k])
+			p = int64(w.deal(r.name(), r.child.Count*r.each(), r.parent.Count)[child*r.each()+k])
 		}
 		for slices.Contains(out, p) {
 			p = (p + 1) % r.parent.Count
@@ -78,7 +78,7 @@ func (w *world) childrenOf(r *relation, parent int64) []int32 {
 			w.children[r] = all
 			return all[parent]
 		}
-		for i, p := range w.deal(r.Name(), r.child.Count, r.parent.Count) {
+		for i, p := range w.deal(r.name(), r.child.Count, r.parent.Count) {
 			all[p] = append(all[p], int32(i))
 		}
 		w.children[r] = all

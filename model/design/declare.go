@@ -89,7 +89,7 @@ func (s *store) followed(r *relation) bool {
 
 func (s *store) relationNames() (out []string) {
 	for _, r := range s.Relations {
-		out = append(out, r.Name())
+		out = append(out, r.name())
 	}
 	return out
 }
@@ -128,7 +128,7 @@ func (s *store) declareMore(r *relation) (out []model.Technique) {
 	st := s.storage(r)
 	defer func() {
 		if len(out) > 0 {
-			s.stores[r] = model.NewStore(model.New(r.Name(), out...), s.own[r.child])
+			s.stores[r] = model.NewStore(model.New(r.name(), out...), s.own[r.child])
 		}
 	}()
 	if st.Newest > 0 {

@@ -195,7 +195,7 @@ func (g *graph) readRelations() error {
 		}
 		r.child.parents = append(r.child.parents, r)
 		r.parent.children = append(r.parent.children, r)
-		g.relations[r.Name()] = r
+		g.relations[r.name()] = r
 	}
 	return nil
 }

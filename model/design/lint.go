@@ -175,7 +175,7 @@ func (x *linter) indexes() {
 		x.use(r.Of)
 	}
 	for _, t := range x.Model.Techniques() {
-		if _, ok := t.(sharded); ok {
+		if _, ok := t.(interface{ ShardKey() model.ShardKey }); ok {
 			for _, i := range t.Indexes() {
 				x.used[i.Collection+"."+i.Name] = true // sharding needs it
 			}
@@ -209,15 +209,6 @@ func (x *linter) use(of any) {
 	}
 }
 
-// sharded is a keys.Shard of any documents.
-type sharded interface {
-	Find(q model.Query) keys.Target
-	Aggregate(a model.Aggregation) keys.Target
-	Modify(m model.FindAndModify) keys.Target
-	Write(w model.Write) keys.Target
-	Plan(p model.Plan) []keys.Target
-}
-
 // run checks a command.
 func (x *linter) run(r Run) {
 	if r.PerSecond >= advise.HotLimit {
@@ -228,12 +219,12 @@ func (x *linter) run(r Run) {
 	switch v := r.Of.(type) {
 	case model.Query:
 		x.judge(r.Name, v.Err, v.Filter, v.Index)
-		x.scatter(r.Name, func(s sharded) keys.Target { return s.Find(v) })
+		x.scatter(r.Name, keys.Targets(x.Model, v)[0])
 	case model.Aggregation:
 		x.aggregation(r.Name, v)
 	case model.FindAndModify:
 		x.judge(r.Name, v.Err, v.Filter, v.Index)
-		x.scatter(r.Name, func(s sharded) keys.Target { return s.Modify(v) })
+		x.scatter(r.Name, keys.Targets(x.Model, v)[0])
 	case model.Write:
 		x.write(r.Name, v)
 	case model.Plan:
@@ -254,7 +245,7 @@ func (x *linter) run(r Run) {
 
 func (x *linter) write(name string, w model.Write) {
 	x.judge(name, model.NewPlan(w).Err(), filterOf(w), w.Index) // an insert has no filter, and needs no index
-	x.scatter(name, func(s sharded) keys.Target { return s.Write(w) })
+	x.scatter(name, keys.Targets(x.Model, w)[0])
 }
 
 // judge checks a filter.
@@ -283,19 +274,13 @@ func (x *linter) aggregation(name string, a model.Aggregation) {
 		x.add("many $lookups", name, fmt.Sprintf("%d stages, more than %d", n, LookupLimit),
 			"store data that is read together in one document (embed.Embedded, copies.Copy)")
 	}
-	x.scatter(name, func(s sharded) keys.Target { return s.Aggregate(a) })
+	x.scatter(name, keys.Targets(x.Model, a)[0])
 }
 
-// scatter checks where a command goes, if its collection is sharded.
-func (x *linter) scatter(name string, ask func(s sharded) keys.Target) {
-	for _, t := range x.Model.Techniques() {
-		s, ok := t.(sharded)
-		if !ok {
-			continue
-		}
-		if target := ask(s); target.Scope == keys.AllShards {
-			x.add("scatter-gather", name, strings.TrimSpace(target.String()),
-				"filter by the shard key, or choose another shard key (keys.Shard)")
-		}
+// scatter reports a command that goes to all shards.
+func (x *linter) scatter(name string, target keys.Target) {
+	if target.Scope == keys.AllShards {
+		x.add("scatter-gather", name, strings.TrimSpace(target.String()),
+			"filter by the shard key, or choose another shard key (keys.Shard)")
 	}
 }

@@ -35,9 +35,6 @@ type Price struct {
 	Sent []string
 }
 
-// Documents returns the number of documents returned or written.
-func (p Price) Documents() float64 { return p.Read + p.Written }
-
 // isLate reports whether the operation takes longer than its limit Within.
 func (p Price) isLate() bool { return p.Within > 0 && p.Time > p.Within }
 
@@ -121,7 +118,7 @@ func (s *store) priceOf(i int, cold float64) (Price, error) {
 		return Price{}, err
 	}
 	p, c := t.p, s.Server.Costs
-	p.Cold = cold * p.Documents()
+	p.Cold = cold * (p.Read + p.Written)
 	p.Time = p.At(c)
 	return p, nil
 }

@@ -27,7 +27,7 @@ func TestServer(t *testing.T) {
 	if show.Shards != 6 || comment.Shards != 0 {
 		t.Errorf("further shards: %g and %g, want 6 and 0", show.Shards, comment.Shards)
 	}
-	if share := show.Cold / show.Documents(); share <= 0 || share >= 1 {
+	if share := show.Cold / (show.Read + show.Written); share <= 0 || share >= 1 {
 		t.Errorf("%g of the documents are read from disk", share)
 	}
 	if show.Time <= plain.Operation("show").Time || show.Commands != plain.Operation("show").Commands {

@@ -29,7 +29,7 @@ func TestPriced(t *testing.T) {
 		for range 3 {
 			l := randomLayout(r, g)
 			if len(w.Relations) > 0 && r.IntN(3) == 0 {
-				l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), Storage{As: Paged, Page: 1 + r.Int64N(20)})
+				l = l.with(w.Relations[r.IntN(len(w.Relations))].name(), Storage{As: Paged, Page: 1 + r.Int64N(20)})
 			}
 			p, err := w.Price(l)
 			if err != nil {
@@ -59,7 +59,7 @@ func TestPriced(t *testing.T) {
 				}
 				commands += o.Commands
 				sent += mean
-				documents += o.Documents()
+				documents += (o.Read + o.Written)
 				moved += float64(cost.Returned+cost.Written) / runs
 			}
 		}

@@ -109,8 +109,8 @@ func (d Design) nextText() (out []string) {
 	for _, n := range d.Next {
 		var parts []string
 		for _, r := range d.Workload.Relations {
-			if s := n.Layout.Stored[r.Name()]; s.text() != d.Best.Layout.Stored[r.Name()].text() {
-				parts = append(parts, r.Name()+" "+s.text())
+			if s := n.Layout.Stored[r.name()]; s.text() != d.Best.Layout.Stored[r.name()].text() {
+				parts = append(parts, r.name()+" "+s.text())
 			}
 		}
 		line := fmt.Sprintf("%s, %s, with %s", n.Layout.Name, timeText(n.Time), strings.Join(parts, "; "))

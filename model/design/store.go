@@ -242,7 +242,7 @@ func (g *graph) writes(e *entity, actions ...Action) bool {
 	return false
 }
 
-func (s *store) storage(r *relation) Storage { return s.layout.Stored[r.Name()] }
+func (s *store) storage(r *relation) Storage { return s.layout.Stored[r.name()] }
 
 // host returns the entity whose collection contains e's documents.
 func (s *store) host(e *entity) *entity {

@@ -35,15 +35,15 @@ type Flip struct {
 // reasons prices the best layout without the storage of each relation in turn.
 func (f *finder) reasons(best Prices) (out []Reason) {
 	for _, r := range f.Relations {
-		st := best.Layout.Stored[r.Name()]
+		st := best.Layout.Stored[r.name()]
 		if st.plain() {
 			continue
 		}
-		p, err := f.price(best.Layout.with(r.Name(), Storage{}))
+		p, err := f.price(best.Layout.with(r.name(), Storage{}))
 		if err != nil {
 			continue
 		}
-		why := Reason{Relation: r.Name(), Storage: st, Saves: p.Time - best.Time}
+		why := Reason{Relation: r.name(), Storage: st, Saves: p.Time - best.Time}
 		for _, o := range best.Operations {
 			saves := time.Duration(o.Rate * float64(p.Operation(o.Operation).Time-o.Time))
 			if saves != 0 {

@@ -30,7 +30,7 @@ func TestAnswers(t *testing.T) {
 					l = l.over(group[r.IntN(len(group))])
 				}
 				if len(w.Relations) > 0 && r.IntN(3) == 0 {
-					l = l.with(w.Relations[r.IntN(len(w.Relations))].Name(), []Storage{
+					l = l.with(w.Relations[r.IntN(len(w.Relations))].name(), []Storage{
 						{As: Paged, Page: 3}, {As: Paged, Page: 3, Newest: 2, By: "at"}, {As: Paged, Page: 3, Newest: 3, By: "n"},
 					}[r.IntN(3)])
 				}

@@ -261,7 +261,7 @@ func (x *work) propagate(r *relation, source *doc, n float64, sets []string) err
 	for _, step := range x.copies[r].Propagate(source).Steps {
 		w, ok := step.(model.Write)
 		if !ok {
-			return fmt.Errorf("a step of %s's copy is no write", r.Name())
+			return fmt.Errorf("a step of %s's copy is no write", r.name())
 		}
 		x.add(write{Write: w, host: x.host(r.child), n: n, changes: changes(2, paths...)})
 	}

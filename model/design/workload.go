@@ -73,8 +73,8 @@ type Relation struct {
 	Ordered bool
 }
 
-// Name returns the relation's name in a [Layout]: "bids.item".
-func (r Relation) Name() string { return r.Child + "." + r.Field }
+// name returns the relation's name in a [Layout]: "bids.item".
+func (r Relation) name() string { return r.Child + "." + r.Field }
 
 // An Operation is a kind of request. For one request, the application runs the Accesses
 // in order.

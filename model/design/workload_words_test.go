@@ -38,7 +38,7 @@ func TestOtherWords(t *testing.T) {
 		}
 		for i := range other.Relations {
 			rel := &other.Relations[i]
-			rel.Max = g.relations[rel.Name()].max()
+			rel.Max = g.relations[rel.name()].max()
 		}
 		other.Server = Server{Shards: 1, Costs: DefaultCosts}
 		o, err := other.Design()

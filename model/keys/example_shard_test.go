@@ -48,9 +48,10 @@ func ExampleShard() {
 		sample = append(sample, m)
 	}
 	for _, key := range candidates {
+		iot := model.New("iot", key)
 		fmt.Println(model.Shell(key.Command("iot")))
-		fmt.Println("- latest:", key.Find(latest.Query))
-		fmt.Println("- report:", key.Find(report.Query).Scope)
+		fmt.Println("- latest:", keys.Targets(iot, latest.Query)[0])
+		fmt.Println("- report:", keys.Targets(iot, report.Query)[0].Scope)
 		d, err := key.Distribution(sample, keys.SampleSpec{Shards: 4, Documents: 1e8})
 		if err != nil {
 			fmt.Println(err)
@@ -66,7 +67,7 @@ func ExampleShard() {
 	// The last one: the busy device's readings can be divided by time, though what it sends now goes to one shard. What
 	// else of the model has to be right for it?
 	byDevice := candidates[2]
-	fmt.Println(byDevice.Write(measurements.Delete(sample[0].ID)))
+	fmt.Println(keys.Targets(model.New("iot", byDevice), measurements.Delete(sample[0].ID))[0])
 	unique := model.NewIndex("measurements", bson.D{{Key: "at", Value: 1}})
 	unique.Unique = true
 	fmt.Println(byDevice.Check(model.Entity(measurements, unique))[0])

@@ -259,7 +259,7 @@ func documentKeySteps() []worldStep {
 				}}},
 			},
 		}}}})),
-		wrote("merge", model.MergeInto{Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
+		wrote("merge", model.NewPlan(model.MergeInto{Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
 			{{Key: "$project", Value: bson.D{{Key: "_id", Value: "$letter"}, {Key: "text", Value: "$_id"}}}},
 			{{
 				Key: "$merge",
@@ -273,7 +273,7 @@ func documentKeySteps() []worldStep {
 					}},
 				}}, {Key: "whenNotMatched", Value: "insert"}},
 			}},
-		}}),
+		}})),
 		found("letters at the end", worldLetters.Find(nil).Sorted(bson.D{{Key: "_id", Value: 1}})),
 	)
 }

@@ -33,7 +33,7 @@ type ShardSpec struct {
 // shard depends on values ({device: 1}) or on hashes ({device: "hashed"}).
 //
 // Choose fields with many values and no frequent value: see [Shard.Distribution]. Most
-// queries should filter by these fields: see [Shard.Find].
+// queries should filter by these fields: see [Targets].
 //
 // The methods follow MongoDB 7.0 and 8.0. The tests used only a simulated cluster
 // (mongotest.Shards).
@@ -90,14 +90,60 @@ func (x *Shard[D]) ChangeKey(id any, oldKey, newKey bson.D) model.Write {
 	return x.s.changeKey(id, oldKey, newKey)
 }
 
-// Targets returns a [Target] for each step of a plan, based on the model's shard keys.
+// Targets returns how many shards a command is sent to, by the model's shard keys: one
+// [Target], or one for each step of a plan, as if the step was sent alone. For a
+// [model.Find] f, pass f.Query.
+//
 // The database of [model.Model.On] adds shard key fields to filters by _id. Targets
 // ignores these fields, so a Target can show too many shards.
-func Targets(m *model.Model, p model.Plan) []Target {
+//
+// # Queries
+//
+// Equality, $in or a range on the key's first field can exclude shards. Conditions on the
+// key's next fields can exclude more. These conditions exclude no shards:
+//
+//   - a range on a hashed field
+//   - $ne, $not, $elemMatch, $all, $expr and unanchored regular expressions
+//   - an $or, if the query also limits the first field
+//   - strings and embedded documents, with a collation other than "simple"
+//
+// Only the leading $match stages of an aggregation can exclude shards. Collections of a
+// $lookup are ignored. For a [model.MergeInto], the Target describes only the shards that
+// are read.
+//
+// # Writes
+//
+//   - Insert: the shard of the document's key.
+//   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
+//   - updateOne, deleteOne by the whole key: one shard.
+//   - updateOne, deleteOne by the _id, without the whole key: all shards.
+//   - updateOne, deleteOne by other fields: as a query. Only MongoDB 7.1 and later allow
+//     several shards.
+//   - findAndModify: as updateOne. Before MongoDB 7.1, it needs the whole shard key.
+//   - replaceOne by the _id: the shard of the replacement's key.
+//   - replaceOne by other fields: all shards, or one shard if only this shard can match.
+//   - Upsert: the filter needs the whole key by equality.
+//   - A change of the key: see [Shard.ChangeKey].
+//
+// A bulk write of several steps goes to the shards of all these steps.
+//
+// Manual: "Targeted Operations vs. Broadcast Operations", "Missing Shard Key Fields",
+// "db.collection.updateOne()", "db.collection.replaceOne()", "findAndModify", "Sharded
+// Collections".
+func Targets[C model.Query | model.Aggregation | model.FindAndModify | model.Write | model.Plan](
+	m *model.Model, command C,
+) []Target {
 	if m == nil {
 		core.Fail("the model is nil", "Targets", "give a result of model.New")
 	}
-	return targets(m, p)
+	if plan, ok := any(command).(model.Plan); ok {
+		out := make([]Target, 0, len(plan.Steps))
+		for _, step := range plan.Steps {
+			out = append(out, targetOf(m, step))
+		}
+		return out
+	}
+	return []Target{targetOf(m, command)}
 }
 
 func (x *Shard[D]) sharding() *shard { return x.s }
@@ -107,55 +153,6 @@ func (x *Shard[D]) indexes() []model.Index {
 		return nil
 	}
 	return []model.Index{x.s.index()}
-}
-
-// Find returns how many shards a query is sent to. For a [model.Find] f, pass f.Query.
-// Manual: "Targeted Operations vs. Broadcast Operations".
-//
-// Equality, $in or a range on the key's first field can exclude shards. Conditions on the
-// key's next fields can exclude more. These conditions exclude no shards:
-//
-//   - a range on a hashed field
-//   - $ne, $not, $elemMatch, $all, $expr and unanchored regular expressions
-//   - an $or, if the query also limits the first field
-//   - strings and embedded documents, with a collation other than "simple"
-func (x *Shard[D]) Find(q model.Query) Target { return x.s.find(q) }
-
-// Aggregate returns how many shards a pipeline is sent to. Only the pipeline's leading
-// $match stages can exclude shards. Collections of a $lookup are ignored.
-func (x *Shard[D]) Aggregate(a model.Aggregation) Target { return x.s.aggregate(a) }
-
-// Modify returns how many shards a findAndModify is sent to. The rules are those of
-// [Shard.Write]. Before MongoDB 7.1, a findAndModify needs the whole shard key. Manual:
-// "findAndModify", "Sharded Collections".
-func (x *Shard[D]) Modify(m model.FindAndModify) Target { return x.s.modify(m) }
-
-// Write returns how many shards a write is sent to, or why the server refuses the write.
-//
-//   - Insert: the shard of the document's key.
-//   - updateMany, deleteMany: all shards, or one shard if only this shard can match.
-//   - updateOne, deleteOne by the whole key: one shard.
-//   - updateOne, deleteOne by the _id, without the whole key: all shards.
-//   - updateOne, deleteOne by other fields: as [Shard.Find]. Only MongoDB 7.1 and later
-//     allow several shards.
-//   - replaceOne by the _id: the shard of the replacement's key.
-//   - replaceOne by other fields: all shards, or one shard if only this shard can match.
-//   - Upsert: the filter needs the whole key by equality.
-//   - A change of the key: see [Shard.ChangeKey].
-//
-// Manual: "Missing Shard Key Fields", "db.collection.updateOne()",
-// "db.collection.replaceOne()".
-func (x *Shard[D]) Write(w model.Write) Target { return x.s.write(w) }
-
-// Plan returns a [Target] for each step of a plan, as if the step was sent alone. A bulk
-// write of several steps goes to the shards of all these steps. For a [model.MergeInto],
-// the Target describes only the shards that are read.
-func (x *Shard[D]) Plan(p model.Plan) []Target {
-	out := make([]Target, 0, len(p.Steps))
-	for _, step := range p.Steps {
-		out = append(out, x.s.step(step))
-	}
-	return out
 }
 
 // Check reports the techniques' unique indexes that can't exist with the shard key. A

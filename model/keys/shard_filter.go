@@ -325,7 +325,7 @@ func (s *shard) count(c *conditions) (t Target) {
 				reason = fmt.Sprintf("%s is hashed, so a range of its values isn't a range of hashes", f.path)
 			}
 			if i == 0 {
-				return Target{Why: reason + ", the first field of the shard key " + s.String()}
+				return Target{Scope: AllShards, Why: reason + ", the first field of the shard key " + s.String()}
 			}
 			if single = false; t.Values > 0 {
 				widen(fmt.Sprintf("the first %s of the shard key %s; for the next field: %s", fields(i), s, reason))

@@ -100,37 +100,29 @@ func equals(values bson.D) bson.D {
 }
 
 // step returns where a step of a plan goes.
-func (s *shard) step(step model.Step) Target {
-	switch step := step.(type) {
+// targetOf returns the shards that a query, an aggregation, a findAndModify or a step of a plan is sent to.
+func targetOf(m *model.Model, command any) Target {
+	collection := ""
+	var ask func(s *shard) Target
+	switch c := command.(type) {
+	case model.Query:
+		collection, ask = c.Collection, func(s *shard) Target { return s.find(c) }
+	case model.Aggregation:
+		collection, ask = c.Collection, func(s *shard) Target { return s.aggregate(c) }
+	case model.FindAndModify:
+		collection, ask = c.Collection, func(s *shard) Target { return s.modify(c) }
 	case model.Write:
-		return s.write(step)
+		collection, ask = c.Collection, func(s *shard) Target { return s.write(c) }
 	case model.MergeInto:
-		return s.aggregate(model.Aggregation{Collection: step.Collection, Pipeline: step.Pipeline, Err: step.Err})
+		reading := model.Aggregation{Collection: c.Collection, Pipeline: c.Pipeline, Err: c.Err}
+		collection, ask = c.Collection, func(s *shard) Target { return s.aggregate(reading) }
+	default:
+		return refusedTarget("a step of an unknown type")
 	}
-	return refusedTarget("a step of an unknown type")
-}
-
-func targets(m *model.Model, p model.Plan) []Target {
-	keys := map[string]*shard{}
 	for _, t := range m.Techniques() {
-		if x, ok := t.(interface{ sharding() *shard }); ok {
-			keys[x.sharding().Name()] = x.sharding()
+		if x, ok := t.(interface{ sharding() *shard }); ok && x.sharding().Name() == collection {
+			return ask(x.sharding())
 		}
 	}
-	out := make([]Target, 0, len(p.Steps))
-	for _, step := range p.Steps {
-		collection := ""
-		switch step := step.(type) {
-		case model.Write:
-			collection = step.Collection
-		case model.MergeInto:
-			collection = step.Collection
-		}
-		if s := keys[collection]; s != nil {
-			out = append(out, s.step(step))
-			continue
-		}
-		out = append(out, Target{Scope: OneShard, Why: collection + " isn't sharded"})
-	}
-	return out
+	return Target{Scope: OneShard, Why: collection + " isn't sharded"}
 }

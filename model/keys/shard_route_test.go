@@ -258,7 +258,7 @@ func TestTargets(t *testing.T) {
 	)
 	var got []string
 	for _, target := range keys.Targets(sharded, plan) {
-		got = append(got, target.Scope.String())
+		got = append(got, string(target.Scope))
 	}
 	if want := []string{"one shard", "all shards", "one shard"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

@@ -14,33 +14,21 @@ import (
 )
 
 // A Scope says how many shards a command is sent to.
-type Scope uint8
+type Scope string
 
 const (
 	// AllShards means every shard. An updateMany or deleteMany for several key values or
 	// ranges has this scope too. If one shard has all these values or ranges, mongos
 	// asks only that shard.
-	AllShards Scope = iota
+	AllShards Scope = "all shards"
 
-	SomeShards // only shards with certain key values or ranges
-	OneShard   // one shard, for one key value or an unsharded collection
+	SomeShards Scope = "targeted"  // only shards with certain key values or ranges
+	OneShard   Scope = "one shard" // one shard, for one key value or an unsharded collection
 
 	// NoShard means that the command is refused, is for another collection, or can't
 	// match a document: see Target.Why. In the last case, mongos still asks one shard.
-	NoShard
+	NoShard Scope = "no shard"
 )
-
-func (s Scope) String() string {
-	switch s {
-	case SomeShards:
-		return "targeted"
-	case OneShard:
-		return "one shard"
-	case NoShard:
-		return "no shard"
-	}
-	return "all shards"
-}
 
 // A Target says which shards a command is sent to, and why.
 type Target struct {
@@ -53,7 +41,7 @@ type Target struct {
 
 // String returns the target on one line.
 func (t Target) String() string {
-	s := t.Scope.String()
+	s := string(t.Scope)
 	if t.Since != "" {
 		s += " (MongoDB " + t.Since + " and later)"
 	}
@@ -62,28 +50,23 @@ func (t Target) String() string {
 
 func refusedTarget(why string) Target { return Target{Scope: NoShard, Why: why} }
 
-// elsewhere returns the target of a refused command, or of one to another collection, and
-// true; otherwise false.
-func (s *shard) elsewhere(collection string, err error) (Target, bool) {
-	switch {
-	case err != nil:
-		return refusedTarget("the command is invalid and isn't sent: " + err.Error()), true
-	case collection != s.Name():
-		return refusedTarget(fmt.Sprintf("the command is for collection %s; this shard key is of %s",
-			collection, s.Name())), true
+// refuse returns the target of a command that has an error, and whether it has.
+func refuse(err error) (Target, bool) {
+	if err == nil {
+		return Target{}, false
 	}
-	return Target{}, false
+	return refusedTarget("the command is invalid and isn't sent: " + err.Error()), true
 }
 
 func (s *shard) find(q model.Query) Target {
-	if t, ok := s.elsewhere(q.Collection, q.Err); ok {
+	if t, ok := refuse(q.Err); ok {
 		return t
 	}
 	return s.filter(q.Filter, q.Options.Collation)
 }
 
 func (s *shard) aggregate(a model.Aggregation) Target {
-	if t, ok := s.elsewhere(a.Collection, a.Err); ok {
+	if t, ok := refuse(a.Err); ok {
 		return t
 	}
 	all := bson.A{bson.D{}} // the server refuses an empty $and
@@ -97,7 +80,7 @@ func (s *shard) aggregate(a model.Aggregation) Target {
 }
 
 func (s *shard) modify(m model.FindAndModify) Target {
-	if t, ok := s.elsewhere(m.Collection, m.Err); ok {
+	if t, ok := refuse(m.Err); ok {
 		return t
 	}
 	c := change{filter: m.Filter, update: m.Update, upsert: m.Upsert, collation: m.Options.Collation}
@@ -112,7 +95,7 @@ func (s *shard) modify(m model.FindAndModify) Target {
 }
 
 func (s *shard) write(w model.Write) Target {
-	if t, ok := s.elsewhere(w.Collection, w.Err); ok {
+	if t, ok := refuse(w.Err); ok {
 		return t
 	}
 	upsert := func(p *bool) bool { return p != nil && *p }

@@ -318,7 +318,7 @@ func (x *trial) compare(s statement, touch mongotest.Touch, sameKeys bool) strin
 func (x *trial) statement() statement {
 	ctx := x.t.Context()
 	collection := func(m mongo.WriteModel) keys.Target {
-		return x.key.Write(model.Write{Collection: "readings", Model: m})
+		return targetOf(x.key, model.Write{Collection: "readings", Model: m})
 	}
 	filter, update, upsert := x.whole(), x.update(), x.r.IntN(4) == 0
 	text := func(kind string, list ...any) string {
@@ -369,7 +369,7 @@ func (x *trial) statement() statement {
 	case 5:
 		m := model.FindAndModify{Collection: "readings", Filter: filter, Update: update, Upsert: upsert}
 		return statement{
-			text: text("findAndModify", filter, update), target: x.key.Modify(m), modify: true,
+			text: text("findAndModify", filter, update), target: targetOf(x.key, m), modify: true,
 			run: func() error {
 				err := x.coll.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetUpsert(upsert)).Err()
 				if errors.Is(err, mongo.ErrNoDocuments) {
@@ -394,7 +394,7 @@ func (x *trial) statement() statement {
 	case 7:
 		pipeline := mongo.Pipeline{shardD("$match", filter), shardD("$match", x.filter(0)), shardD("$count", "n")}
 		a := model.Aggregation{Collection: "readings", Pipeline: pipeline}
-		return statement{text: text("aggregate", pipeline), target: x.key.Aggregate(a), run: func() error {
+		return statement{text: text("aggregate", pipeline), target: targetOf(x.key, a), run: func() error {
 			_, err := x.coll.Aggregate(ctx, pipeline)
 			return err
 		}}
@@ -405,7 +405,7 @@ func (x *trial) statement() statement {
 		q.Options.Collation = &options.Collation{Locale: "de"}
 		opts.SetCollation(q.Options.Collation)
 	}
-	return statement{text: text("find", filter), target: x.key.Find(q), run: func() error {
+	return statement{text: text("find", filter), target: targetOf(x.key, q), run: func() error {
 		_, err := x.coll.Find(ctx, filter, opts)
 		return err
 	}}

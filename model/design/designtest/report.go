@@ -35,7 +35,7 @@ func (t Trial) row(m Measured) []string {
 	p := t.Priced.Operation(m.Operation)
 	return []string{
 		m.Operation, number(m.Rate), fmt.Sprint(m.Runs), number(m.Commands), number(p.Commands),
-		number(m.Documents()), number(p.Documents()), number(m.Bytes / 1024), number(p.Bytes / 1024),
+		number((m.Read + m.Written)), number((p.Read + p.Written)), number(m.Bytes / 1024), number(p.Bytes / 1024),
 		ms(m.Time), ms(p.Time), ms(m.Took),
 	}
 }

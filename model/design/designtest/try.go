@@ -197,8 +197,8 @@ func (r Report) Want(t testing.TB, layout, operation string, commands, documents
 						number(c), number(d), number(commands), number(documents))
 				}
 			}
-			check("is priced", p.Commands, p.Documents())
-			check("on the "+trial.Backend+" took", m.Commands, m.Documents())
+			check("is priced", p.Commands, (p.Read + p.Written))
+			check("on the "+trial.Backend+" took", m.Commands, (m.Read + m.Written))
 		}
 	}
 	if !found && !slices.Contains(r.skipped, layout) {
