@@ -19,7 +19,7 @@
 //	a copy in another collection                          ConvertInto
 //	from a document to a collection, and back             Extract, Absorb
 //	from a document to another document                   ConvertDocument
-//	totals of a number over subtrees                      RollUp, DocumentRollUp
+//	totals of a number over subtrees                      RollUp
 //	a tree in memory                                      Forest
 //	numbers for a nested set, streamed                    Number
 //	distances, components and ranks of a graph            Graph

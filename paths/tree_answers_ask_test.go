@@ -137,8 +137,7 @@ func answersOfForm(f pathstest.DocumentForm, t *testing.T, db *mongo.Database) a
 		nodes, err := found.All(ctx, db)
 		return said(pathstest.RemarkIDs(nodes), err)
 	}
-	rolled := paths.NewDocumentRollUp[int](tree, "likes")
-	return answerer{f.Name, []any{tree, rolled}, map[string]func(question) (string, error){
+	return answerer{f.Name, []any{tree}, map[string]func(question) (string, error){
 		"Arrange": func(q question) (string, error) {
 			forest, err := f.ReadForest(ctx, db, "p")
 			if err != nil {
@@ -148,17 +147,6 @@ func answersOfForm(f pathstest.DocumentForm, t *testing.T, db *mongo.Database) a
 				return "", model.ErrNotFound
 			}
 			return said(pathstest.WalkIDs(forest, q.id), nil)
-		},
-		"Total": func(q question) (string, error) {
-			total, err := rolled.Total("p", q.id).One(ctx, db)
-			return said(total, err)
-		},
-		"RollUp.Children": func(q question) (string, error) {
-			if _, err := tree.Node("p", q.id).One(ctx, db); err != nil {
-				return "", err
-			}
-			totals, err := rolled.Children("p", q.id).All(ctx, db)
-			return fmt.Sprint(len(totals)), err
 		},
 		"Node":     func(q question) (string, error) { return list(q, tree.Node("p", q.id)) },
 		"Children": func(q question) (string, error) { return list(q, tree.Children("p", q.id)) },

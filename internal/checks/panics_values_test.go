@@ -117,7 +117,6 @@ var walkedFunctions = map[string]any{
 	"paths.FirstRoot": paths.FirstRoot[string], "paths.LastChild": paths.LastChild[any],
 	"paths.LastRoot": paths.LastRoot[string], "paths.NewAncestorArray": paths.NewAncestorArray[treeNode, string],
 	"paths.NewChildTree":      paths.NewChildTree[bson.D, any],
-	"paths.NewDocumentRollUp": paths.NewDocumentRollUp[float64, bson.D, string, any],
 	"paths.NewDocumentTree":   paths.NewDocumentTree[bson.D, any, bson.D, any],
 	"paths.NewForest":         paths.NewForest[treeNode, string], "paths.NewGraph": paths.NewGraph[bson.D, any],
 	"paths.NewMaterializedPath": paths.NewMaterializedPath[treeNode, string],
@@ -185,7 +184,7 @@ var walkedValues = []any{
 	schema.NumberRisk{}, model.Validation{}, schema.VersionError{}, schema.Violations{{}},
 
 	byArray, byChildren, listedComments, boundComments, keyedComments, nestedComments,
-	paths.NewDocumentRollUp[float64](nestedComments, "likes"), paths.NewRollUp[float64](nestedOnes, "price", "sums"),
+	paths.NewRollUp[float64](nestedOnes, "price", "sums"),
 	byParent, byPath, nestedOnes, talks, shouting, &paths.Forest[string]{}, paths.Place[string]{},
 
 	join.Then(joined, join.New(parts, "_id", parts, join.Spec{})),

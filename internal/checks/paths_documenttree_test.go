@@ -255,7 +255,7 @@ func documentTreeReads() []Case {
 		form string
 		t    *commentTree
 	}{{"flat", listedComments}, {"with order keys", keyedComments}, {"nested", nestedComments}} {
-		t, likes := c.t, paths.NewDocumentRollUp[int64](c.t, "likes")
+		t := c.t
 		read := func(method string, q func(s string) any) {
 			out = append(out, Case{Method: "paths." + method, Reason: c.form, Make: q})
 		}
@@ -267,9 +267,6 @@ func documentTreeReads() []Case {
 		read("DocumentTree.Ancestors", func(s string) any { return t.Ancestors(s, s) })
 		read("DocumentTree.Descendants", func(s string) any { return t.Descendants(s, s, 2) })
 		read("DocumentTree.Leaves", func(s string) any { return t.Leaves(s, s) })
-		read("DocumentRollUp.Total", func(s string) any { return likes.Total(s, s) })
-		read("DocumentRollUp.Roots", func(s string) any { return likes.Roots(s) })
-		read("DocumentRollUp.Children", func(s string) any { return likes.Children(s, s) })
 	}
 	return out
 }

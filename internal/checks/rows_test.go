@@ -85,7 +85,7 @@ var rows = []row{
 			"paths.Tree", "paths.Forest", "paths.Convert", "paths.ConvertInto", "paths.Extract", "paths.Absorb",
 		},
 	},
-	{name: "totals of subtrees", declares: []string{"paths.RollUp", "paths.DocumentRollUp"}},
+	{name: "totals of subtrees", declares: []string{"paths.RollUp"}},
 	{name: "batch graph processing", declares: []string{"paths.Graph", "paths.Supersteps"}},
 
 	{

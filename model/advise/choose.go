@@ -184,12 +184,6 @@ func (a Advice) assumedText() string {
 	return strings.Join(words, ", ")
 }
 
-// TB is the part of *testing.T that [Advice.Want] needs.
-type TB interface {
-	Helper()
-	Errorf(format string, args ...any)
-}
-
 // Want fails the test if a.Choice isn't the wanted choice, or if a.Err is set. The
 // failure shows the advice.
 func (a Advice) Want(t interface {

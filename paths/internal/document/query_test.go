@@ -105,46 +105,9 @@ func wantQueries(f pathstest.DocumentForm, t *testing.T, db *mongo.Database, for
 			slices.DeleteFunc(below, func(x string) bool { return len(pathstest.Must(forest.Children(x))) > 0 }),
 		)
 	}
-	wantTotals(f, t, db, forest)
 	again, err := paths.NewForest(f.Tree.Dump(t.Context(), db, "p"), func(n pathstest.Remark) string { return n.ID })
 	if err != nil || pathstest.Shape(again) != pathstest.Shape(forest) {
 		t.Fatalf("%s: the dump is %v, %v, want %s", f.Name, again, err, pathstest.Shape(forest))
-	}
-}
-
-// wantTotals compares the totals of likes, which every node with a letter after its first has as many of as letters.
-func wantTotals(f pathstest.DocumentForm, t *testing.T, db *mongo.Database, forest *paths.Forest[string]) {
-	t.Helper()
-	up := paths.NewDocumentRollUp[int](f.Tree, "likes")
-	items := map[string]int64{}
-	for id := range forest.All() {
-		items[id] = int64(likesOf(id))
-	}
-	want := func(id string) paths.Totals[int] {
-		o := pathstest.AddTotals(forest, items, id)
-		return paths.Totals[int]{Nodes: o.Nodes, Values: o.Values, Sum: int(o.Sum), Min: int(o.Min), Max: int(o.Max)}
-	}
-	all := func(what string, q *model.Aggregate[paths.Total[string, int]], ids []string) {
-		t.Helper()
-		got, err := q.All(t.Context(), db)
-		if err != nil || len(got) != len(ids) {
-			t.Fatalf("%s: totals of %s in %s: %v, %v", f.Name, what, pathstest.Shape(forest), got, err)
-		}
-		for i, id := range ids {
-			if got[i].ID != id || got[i].Totals != want(id) {
-				t.Fatalf(
-					"%s: totals of %s in %s: %v, want %s %v", f.Name, what, pathstest.Shape(forest), got[i], id,
-					want(id),
-				)
-			}
-		}
-	}
-	all("roots", up.Roots("p"), forest.Roots())
-	for id := range forest.All() {
-		if got, err := up.Total("p", id).One(t.Context(), db); err != nil || got != want(id) {
-			t.Fatalf("%s: total of %s in %s: %v, %v, want %v", f.Name, id, pathstest.Shape(forest), got, err, want(id))
-		}
-		all("children of "+id, up.Children("p", id), pathstest.Must(forest.Children(id)))
 	}
 }
 
@@ -236,10 +199,6 @@ func TestDocumentTreeQueriesMistyped(t *testing.T) {
 			below, err := f.Tree.Descendants("p", "a", 0).All(t.Context(), db)
 			if err != nil || !slices.Equal(pathstest.RemarkIDs(below), []string{"b", "c", "d"}) {
 				t.Errorf("%s: %v, %v", f.Name, below, err)
-			}
-			total, err := paths.NewDocumentRollUp[int](f.Tree, "likes").Total("p", "a").One(t.Context(), db)
-			if err != nil || total.Nodes != 4 {
-				t.Errorf("%s: %v, %v", f.Name, total, err)
 			}
 			if n, err := f.Tree.Roots("p").Count(t.Context(), db); err != nil || n != 2 {
 				t.Errorf("%s: %d roots, %v", f.Name, n, err)

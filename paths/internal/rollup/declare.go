@@ -1,6 +1,5 @@
-// Package rollup is the core of paths.RollUp and paths.DocumentRollUp: totals of a number
-// over the subtrees of a tree. The shells (paths/roll_up.go, document_roll_up.go) check
-// the Go types and decode the results. The queries come from the tree's core: a
+// Package rollup is the core of paths.RollUp: totals of a number over the subtrees of a
+// tree. The shell (paths/roll_up.go) checks the Go types and decodes the results. The queries come from the tree's core: a
 // representation that is a [tree.Brancher] groups its descendants in one range of an
 // index. Other trees follow the parent links with $graphLookup.
 //
