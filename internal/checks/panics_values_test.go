@@ -170,7 +170,7 @@ var walkedValues = []any{
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{},
 	model.StreamError{Err: errors.New("x")}, embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
-	partsSurvey, advise.NewBudget(products), advise.Choice(0),
+	advise.NewBudget(products), advise.Choice(0),
 	advise.DatabaseSurvey{}, advise.SurveyedRelation{}, advise.Flip{},
 	advise.Measure{}, smallPrices, smallPrices.Runner(),
 	design.Design{}, design.Layout{}, design.Lint{}, design.Smell{}, design.Price{}, design.Prices{},

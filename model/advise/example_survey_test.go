@@ -59,7 +59,6 @@ func ExampleSurvey() {
 		log.Fatal(err)
 	}
 
-	fmt.Println(booksSurvey.Links(bson.RawValue{Type: bson.TypeObjectID, Value: bs[0].ID[:]}))
 	found, err := booksSurvey.Run(ctx, db)
 	if err != nil {
 		log.Fatal(err)
@@ -73,7 +72,6 @@ func ExampleSurvey() {
 	relation.Child.Alone = 0.5 // what no collection tells: books are looked up by name, too
 	fmt.Print("\n", advise.Choose(relation))
 	// Output:
-	// db.publishers.aggregate([{$match: {books: {$in: [ObjectId('659200800000000000000000')]}}}, {$project: {v: {$setUnion: [{$cond: [{$isArray: '$books'}, '$books', []]}]}}}, {$unwind: '$v'}, {$match: {v: {$in: [ObjectId('659200800000000000000000')]}}}, {$group: {_id: '$v', n: {$sum: Long('1')}, first: {$min: {$cond: [{$in: [{$type: '$_id'}, ['objectId', 'date']]}, {$toDate: '$_id'}, null]}}, last: {$max: {$cond: [{$in: [{$type: '$_id'}, ['objectId', 'date']]}, {$toDate: '$_id'}, null]}}}}])
 	// publishers: all 3 read; books: all 191 read
 	//   children of a parent: 9 at p50, 180 at p99, at most 180; all 3 read
 	//   parents of a child: 1 at p50, 1 at p99, at most 1; all 191 read

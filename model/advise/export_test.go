@@ -1,6 +1,12 @@
 package advise
 
-import "github.com/docmodel/docmodel/internal/core"
+import (
+	"time"
+
+	"github.com/docmodel/docmodel/internal/core"
+	"github.com/docmodel/docmodel/model"
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
 
 // Decide is Choose's choice and its parent, without reasons and flips; none for a relation that is refused.
 func Decide(r Relation) (Choice, string) {
@@ -43,4 +49,32 @@ func Size(v any) (int64, error) { return sizeOf(&core.Docs{}, v) }
 // GrowthOf concludes from what parents gained in the thirds of a window.
 func GrowthOf(gained [][3]int64, days, confidence float64) Growth {
 	return growthOf(gained, days, confidence)
+}
+
+// SurveyLink is what a pipeline of a survey counts for one document.
+type SurveyLink = surveyLink
+
+// MeasureParents is the pipeline by which a survey measures parents.
+func (s *Survey) MeasureParents(whole bool) *model.Aggregate[surveyDocument] {
+	return s.measureParents(whole)
+}
+
+// MeasureChildren is the pipeline by which a survey measures children.
+func (s *Survey) MeasureChildren(whole bool) *model.Aggregate[surveyDocument] {
+	return s.measureChildren(whole)
+}
+
+// CountLinks is the pipeline by which a survey counts references to documents.
+func (s *Survey) CountLinks(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+	return s.countLinks(ids...)
+}
+
+// CountAdded is the pipeline by which a survey counts the children that parents gained.
+func (s *Survey) CountAdded(end time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+	return s.countAdded(end, ids...)
+}
+
+// FindExisting is the pipeline by which a survey finds references to missing documents.
+func (s *Survey) FindExisting(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+	return s.findExisting(ids...)
 }

@@ -128,14 +128,14 @@ func (r *surveying) readGrowth() error {
 			float64(until.Sub(*first))/float64(day), g.Days)
 		return nil
 	}
-	gained := map[string]SurveyLink{}
+	gained := map[string]surveyLink{}
 	var ids []bson.RawValue
 	for _, f := range r.perParent {
 		if f.last != nil && !f.last.Before(since) {
 			ids = append(ids, f.id)
 		}
 	}
-	err := inThousands(ids, func(some []bson.RawValue) error { return r.collect(r.Added(*until, some...), gained) })
+	err := inThousands(ids, func(some []bson.RawValue) error { return r.collect(r.countAdded(*until, some...), gained) })
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *surveying) readGrowth() error {
 }
 
 // concludeGrowth sums up what the parents gained since then.
-func (r *surveying) concludeGrowth(since time.Time, gained map[string]SurveyLink) {
+func (r *surveying) concludeGrowth(since time.Time, gained map[string]surveyLink) {
 	var told [][3]int64
 	all := int64(0)
 	for _, f := range r.perParent {

@@ -74,8 +74,8 @@ func sideOf[D, K any](c *model.Collection[D, K]) side {
 	}
 }
 
-// A SurveyDocument contains the measurements of one document.
-type SurveyDocument struct {
+// A surveyDocument contains the measurements of one document.
+type surveyDocument struct {
 	ID    bson.RawValue   `bson:"_id"`
 	Bytes int64           `bson:"bytes"` // BSON size of the document
 	At    *time.Time      `bson:"at"`    // time of the document's _id (an ObjectID or date), or nil
@@ -87,9 +87,9 @@ type SurveyDocument struct {
 	Links []bson.RawValue `bson:"links"` // the first 10 ids referred to
 }
 
-// A SurveyLink counts references to one document ([Survey.Links]), or new children of one
-// parent ([Survey.Added]). From [Survey.Existing], N is 1.
-type SurveyLink struct {
+// A surveyLink counts references to one document (countLinks), or new children of one
+// parent (countAdded). From findExisting, N is 1.
+type surveyLink struct {
 	ID    bson.RawValue `bson:"_id"`
 	N     int64         `bson:"n"`
 	First *time.Time    `bson:"first"` // set by Links: creation time of the oldest referring document
@@ -155,12 +155,10 @@ func (s *Survey) mustArray(f core.Field, needed bool) {
 	}
 }
 
-// Parents returns the pipeline that measures a sample of the parents. If the parameter
-// whole is true, the pipeline measures all parents.
-//
-// Cost: one command per batch. The server reads the whole collection if SurveySpec.Scan
-// is set, or if the sample is 5% of the collection or more.
-func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
+// measureParents returns the pipeline that measures a sample of the parents, or all of them
+// if whole. The server reads the whole collection if SurveySpec.Scan is set, or if the
+// sample is 5 % of the collection or more.
+func (s *Survey) measureParents(whole bool) *model.Aggregate[surveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	switch {
 	case s.spec.Embedded != "":
@@ -173,24 +171,17 @@ func (s *Survey) Parents(whole bool) *model.Aggregate[SurveyDocument] {
 	return s.measured(s.parents, whole, fields)
 }
 
-// Children returns the pipeline that measures a sample of the children. Pass true as
-// whole to measure all children. Embedded children give a [*model.ValueError]. To measure
-// embedded children, use [Survey.Parents].
-//
-// Cost: see [Survey.Parents].
-func (s *Survey) Children(whole bool) *model.Aggregate[SurveyDocument] {
+// measureChildren is measureParents for children that aren't embedded.
+func (s *Survey) measureChildren(whole bool) *model.Aggregate[surveyDocument] {
 	fields := bson.D{{Key: "bytes", Value: size("$$ROOT")}, {Key: "at", Value: timeOf("$_id")}}
 	if s.spec.Ref != "" {
 		fields = append(fields, bson.E{Key: "items", Value: bson.D{{Key: "$size", Value: s.references()}}}, linksField(referred("$"+s.path)))
 	}
 	a := s.measured(s.children, whole, fields)
-	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: the children are embedded; use Parents"}
-	}
 	return a
 }
 
-func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[SurveyDocument] {
+func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[surveyDocument] {
 	var p mongo.Pipeline
 	if !whole && s.spec.Scan {
 		p = append(p, bson.D{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$exists", Value: true}}}}}})
@@ -198,17 +189,14 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[S
 	if !whole {
 		p = append(p, bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: s.spec.Sample}}}})
 	}
-	a := &model.Aggregate[SurveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
+	a := &model.Aggregate[surveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
 	a.Options.BatchSize = replies
 	return a
 }
 
-// Links returns the pipeline that counts, for each id, the documents that refer to the
-// id. With SurveySpec.Ref, pass parents' ids. With List, pass children's ids. The result
-// omits ids to which nothing refers. Embedded children give a [*model.ValueError].
-//
-// Cost: one command, served by an index on the path Ref or List.
-func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+// countLinks returns the pipeline that counts, for each id, the documents that refer to
+// the document with this id.
+func (s *Survey) countLinks(ids ...bson.RawValue) *model.Aggregate[surveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	from := s.children
 	if s.spec.List != "" {
@@ -225,27 +213,20 @@ func (s *Survey) Links(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
 			{Key: "last", Value: bson.D{{Key: "$max", Value: timeOf("$_id")}}},
 		}}},
 	}
-	a := &model.Aggregate[SurveyLink]{Aggregation: from.aggregate(p)}
+	a := &model.Aggregate[surveyLink]{Aggregation: from.aggregate(p)}
 	a.Options.BatchSize = replies
-	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: nothing refers to embedded children"}
-	}
 	return a
 }
 
-// Added returns the pipeline that counts new children of each parent in ids. New children
-// were created at windowEnd minus [SurveySpec].Window, or later. Parents without new
-// children have no result.
-//
-// Cost: one command, which reads children by an index on SurveySpec.Ref. If Ref is empty,
-// the command reads parents by _id.
-func (s *Survey) Added(windowEnd time.Time, ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+// countAdded returns the pipeline that counts new children of each parent in ids. New
+// children came in the SurveySpec.Window that ends at windowEnd.
+func (s *Survey) countAdded(windowEnd time.Time, ids ...bson.RawValue) *model.Aggregate[surveyLink] {
 	in := bson.D{{Key: "$in", Value: values(ids)}}
 	since := func(third int) bson.DateTime {
 		return bson.NewDateTimeFromTime(windowEnd.Add(-s.spec.Window + time.Duration(third)*(s.spec.Window/3)))
 	}
 	inWindow := bson.D{{Key: "$match", Value: bson.D{{Key: "t", Value: bson.D{{Key: "$gte", Value: since(0)}}}}}}
-	a := new(model.Aggregate[SurveyLink])
+	a := new(model.Aggregate[surveyLink])
 	var p mongo.Pipeline
 	if s.spec.Ref != "" {
 		p = mongo.Pipeline{
@@ -299,24 +280,18 @@ func grouped(id string, middle, late bson.DateTime) bson.D {
 	}}}
 }
 
-// Existing returns the pipeline that finds which of the given ids exist. With
-// SurveySpec.List, pass children's _ids. With SurveySpec.Ref, pass parents' _ids. With
-// SurveySpec.Embedded, the query gives a [*model.ValueError].
-//
-// Cost: one command, served by the _id index.
-func (s *Survey) Existing(ids ...bson.RawValue) *model.Aggregate[SurveyLink] {
+// findExisting returns the pipeline that finds which of the given ids exist: children's
+// _ids with SurveySpec.List, parents' _ids with SurveySpec.Ref.
+func (s *Survey) findExisting(ids ...bson.RawValue) *model.Aggregate[surveyLink] {
 	to := s.parents
 	if s.spec.List != "" {
 		to = s.children
 	}
-	a := &model.Aggregate[SurveyLink]{Aggregation: to.aggregate(mongo.Pipeline{
+	a := &model.Aggregate[surveyLink]{Aggregation: to.aggregate(mongo.Pipeline{
 		{{Key: "$match", Value: bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: values(ids)}}}}}},
 		{{Key: "$project", Value: bson.D{{Key: "n", Value: bson.D{{Key: "$literal", Value: int64(1)}}}}}},
 	})}
 	a.Index, a.Options.BatchSize = "_id_", replies
-	if s.spec.Embedded != "" {
-		a.Err = &model.ValueError{Collection: s.parents.name, Field: s.path, Reason: "can't be measured: nothing refers to embedded children"}
-	}
 	return a
 }
 

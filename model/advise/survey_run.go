@@ -78,7 +78,7 @@ type surveying struct {
 	db     model.DB
 	result SurveyResult
 
-	parentDocs, childDocs []SurveyDocument
+	parentDocs, childDocs []surveyDocument
 	perParent             []family // of each parent read
 	perChild              []int64
 }
@@ -116,8 +116,8 @@ func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 
 // read samples one end, each document once, because $sample may repeat a document.
 func (r *surveying) read(
-	of side, sample func(whole bool) *model.Aggregate[SurveyDocument],
-) (docs []SurveyDocument, s Sampled, err error) {
+	of side, sample func(whole bool) *model.Aggregate[surveyDocument],
+) (docs []surveyDocument, s Sampled, err error) {
 	total, err := of.count(r.ctx, r.db)
 	if err != nil {
 		return nil, s, err
@@ -143,12 +143,12 @@ func (r *surveying) read(
 }
 
 func (r *surveying) readParents() (err error) {
-	r.parentDocs, r.result.Parents, err = r.read(r.parents, r.Parents)
+	r.parentDocs, r.result.Parents, err = r.read(r.parents, r.measureParents)
 	return err
 }
 
 func (r *surveying) readChildren() (err error) {
-	r.childDocs, r.result.Children, err = r.read(r.children, r.Children)
+	r.childDocs, r.result.Children, err = r.read(r.children, r.measureChildren)
 	return err
 }
 
@@ -170,13 +170,13 @@ func (r *surveying) readLinks() error {
 	if r.spec.List != "" {
 		counted, to = r.childDocs, r.parentDocs
 	}
-	links := map[string]SurveyLink{}
+	links := map[string]surveyLink{}
 	ids := make([]bson.RawValue, len(counted))
 	for i, d := range counted {
 		ids[i] = d.ID
 	}
 	err := inThousands(ids, func(some []bson.RawValue) error {
-		return r.collect(r.Links(some...), links)
+		return r.collect(r.countLinks(some...), links)
 	})
 	if err != nil {
 		return err
@@ -204,7 +204,7 @@ func (r *surveying) readLinks() error {
 	return nil
 }
 
-func (r *surveying) collect(a *model.Aggregate[SurveyLink], into map[string]SurveyLink) error {
+func (r *surveying) collect(a *model.Aggregate[surveyLink], into map[string]surveyLink) error {
 	for l, err := range a.Each(r.ctx, r.db) {
 		if err != nil {
 			return err
@@ -221,7 +221,7 @@ func (r *surveying) readMissing() error {
 		from = r.parentDocs
 	}
 	var ids []bson.RawValue
-	asked, found := map[string]bool{}, map[string]SurveyLink{}
+	asked, found := map[string]bool{}, map[string]surveyLink{}
 	for _, d := range from {
 		for _, id := range d.Links {
 			if key := bsonval.Key(id); !asked[key] && canBeID(id) {
@@ -231,7 +231,7 @@ func (r *surveying) readMissing() error {
 		}
 	}
 	if err := inThousands(ids, func(some []bson.RawValue) error {
-		return r.collect(r.Existing(some...), found)
+		return r.collect(r.findExisting(some...), found)
 	}); err != nil {
 		return err
 	}

@@ -297,10 +297,10 @@ func TestSurveyLarge(t *testing.T) {
 		}
 		id := w.parents[7].ID
 		raw := bson.RawValue{Type: bson.TypeObjectID, Value: id[:]}
-		modeltest.WantIndexed(t, db, twoThousand.Links(raw), "parent_1")
-		modeltest.WantIndexed(t, db, twoThousand.Existing(raw), "_id_")
-		modeltest.WantIndexed(t, db, twoThousand.Added(time.Now(), raw), "parent_1")
-		modeltest.WantIndexed(t, db, listSurvey.Added(time.Now(), raw), "_id_")
+		modeltest.WantIndexed(t, db, twoThousand.CountLinks(raw), "parent_1")
+		modeltest.WantIndexed(t, db, twoThousand.FindExisting(raw), "_id_")
+		modeltest.WantIndexed(t, db, twoThousand.CountAdded(time.Now(), raw), "parent_1")
+		modeltest.WantIndexed(t, db, listSurvey.CountAdded(time.Now(), raw), "_id_")
 	}, monitor)
 }
 
@@ -328,8 +328,34 @@ func TestSurveyDeclarations(t *testing.T) {
 			advise.NewSurvey(surveyParents, surveyChildren, test.spec)
 		})
 	}
-	if embeddedSurvey.Children(true).Err == nil || embeddedSurvey.Links().Err == nil ||
-		embeddedSurvey.Existing().Err == nil {
-		t.Error("embedded children have no collection")
+}
+
+// TestSurveyCommands pins the pipelines that surveys send, in testdata/survey.txt.
+func TestSurveyCommands(t *testing.T) {
+	id := bson.RawValue{Type: bson.TypeString, Value: []byte("\x03\x00\x00\x00p1\x00")}
+	end := time.Date(2024, 4, 1, 12, 0, 0, 0, time.UTC)
+	scanned := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{List: "children", Sample: 50, Scan: true})
+	var b strings.Builder
+	for _, c := range []struct {
+		name  string
+		query fmt.Stringer
+	}{
+		{"parents that list their children", listSurvey.MeasureParents(false)},
+		{"all scanned parents, but for a sample", scanned.MeasureParents(false)},
+		{"all parents with embedded children", embeddedSurvey.MeasureParents(true)},
+		{"parents whose children refer to them", refSurvey.MeasureParents(false)},
+		{"children that refer to their parent", refSurvey.MeasureChildren(false)},
+		{"children that refer to several parents", refsSurvey.MeasureChildren(false)},
+		{"all listed children", listSurvey.MeasureChildren(true)},
+		{"parents that list each child", listSurvey.CountLinks(id)},
+		{"children of each parent", refSurvey.CountLinks(id)},
+		{"new children of parents that list them", listSurvey.CountAdded(end, id)},
+		{"new embedded children", embeddedSurvey.CountAdded(end, id)},
+		{"new children that refer to their parent", refSurvey.CountAdded(end, id)},
+		{"listed children that exist", listSurvey.FindExisting(id)},
+		{"parents that exist", refSurvey.FindExisting(id)},
+	} {
+		fmt.Fprintf(&b, "// %s\n%s\n\n", c.name, c.query)
 	}
+	golden(t, "survey.txt", b.String())
 }
