@@ -22,6 +22,9 @@ type Page[D any] struct {
 	Next, Previous string
 }
 
+// HasMore reports whether there is a next page.
+func (p Page[D]) HasMore() bool { return p.Next != "" }
+
 // Page reads one page of the query. [Find.Limited] sets the page size. If the sort doesn't
 // contain _id, documents with equal sort values are sorted by _id, in the direction of the
 // sort's last field.

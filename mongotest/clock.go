@@ -44,20 +44,12 @@ func (c *Clock) Now() time.Time {
 // Advance moves the clock by d, which can be negative. Advance then waits until the
 // clock's in-memory engines have aborted overdue transactions and removed expired
 // documents. An engine with a [TTL] can remove expired documents later.
-func (c *Clock) Advance(d time.Duration) {
-	c.move(func(now time.Time) time.Time { return now.Add(d) })
-}
-
-// Set sets the clock to the time t, and waits for the engines as [Clock.Advance] does.
+//
 // The operationTime of commands and the clusterTime of change events never go back. While
 // the clock is behind them, both stay at the latest time.
-func (c *Clock) Set(t time.Time) {
-	c.move(func(time.Time) time.Time { return t.Round(0) })
-}
-
-func (c *Clock) move(to func(now time.Time) time.Time) {
+func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
-	c.now = to(c.now)
+	c.now = c.now.Add(d)
 	engines := slices.Clone(c.engines)
 	c.mu.Unlock()
 	for _, e := range engines {

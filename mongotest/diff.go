@@ -12,11 +12,11 @@ import (
 )
 
 // A DiffOption changes how [Diff] compares.
-type DiffOption func(*differ)
+type DiffOption string
 
 // IgnoreOrder makes [Diff] ignore the order of fields in documents, but not of array
 // elements.
-func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
+const IgnoreOrder DiffOption = "ignore order"
 
 // Diff compares two values as they are stored: bson.D, bson.M, bson.Raw, structs, scalars
 // or slices. Diff returns "" if the values are equal. A struct equals its stored bson.D.
@@ -28,10 +28,7 @@ func IgnoreOrder() DiffOption { return func(d *differ) { d.anyOrder = true } }
 //	items.1.qty: want int32 2, got int64 Long('2')
 //	(document): order of fields: want _id, items; got items, _id
 func Diff(want, got any, opts ...DiffOption) string {
-	d := &differ{}
-	for _, o := range opts {
-		o(d)
-	}
+	d := &differ{anyOrder: slices.Contains(opts, IgnoreOrder)}
 	w, err := storedValue(want)
 	if err != nil {
 		return fmt.Sprintf("want can't be stored: %v\n", err)

@@ -54,7 +54,7 @@ func TestDiff(t *testing.T) {
 		{"order", "the order of fields is part of a document", order, swapped, nil,
 			"(document): order of fields: want _id, items; got items, _id\n"},
 		{"order ignored", "unless it is asked not to be", order, swapped,
-			[]mongotest.DiffOption{mongotest.IgnoreOrder()}, ""},
+			[]mongotest.DiffOption{mongotest.IgnoreOrder}, ""},
 		{
 			name: "order inside an interface", reason: "an any that holds no map keeps the order",
 			want: diffOrder{Extra: bson.D{{Key: "x", Value: 1}, {Key: "y", Value: 2}}},

@@ -26,17 +26,15 @@ func ExampleClock() {
 		fmt.Println(err)
 		return
 	}
-	for range 3 {
+	const week = 7 * 24 * time.Hour
+	for _, wait := range []time.Duration{0, week, week, time.Second} {
+		clock.Advance(wait)
 		n, err := loans.CountDocuments(ctx, overdue)
-		fmt.Println(clock.Now().Format(time.DateOnly), n, "overdue", err)
-		clock.Advance(7 * 24 * time.Hour)
+		fmt.Println(clock.Now().Format(time.DateTime), n, "overdue", err)
 	}
-	clock.Set(time.Date(2026, 3, 15, 9, 0, 1, 0, time.UTC))
-	n, err := loans.CountDocuments(ctx, overdue)
-	fmt.Println(clock.Now().Format(time.DateTime), n, "overdue", err)
 	// Output:
-	// 2026-03-01 0 overdue <nil>
-	// 2026-03-08 0 overdue <nil>
-	// 2026-03-15 0 overdue <nil>
+	// 2026-03-01 09:00:00 0 overdue <nil>
+	// 2026-03-08 09:00:00 0 overdue <nil>
+	// 2026-03-15 09:00:00 0 overdue <nil>
 	// 2026-03-15 09:00:01 1 overdue <nil>
 }

@@ -168,7 +168,7 @@ func TestBucketChecks(t *testing.T) {
 		}
 		for i, f := range got {
 			details[i] = testkit.Detail[detail](t, f)
-			if diff := mongotest.Diff(want, details[i].Counted, mongotest.IgnoreOrder()); diff != "" {
+			if diff := mongotest.Diff(want, details[i].Counted, mongotest.IgnoreOrder); diff != "" {
 				t.Errorf("%d: %s", i, diff)
 			}
 		}

@@ -2,8 +2,6 @@
 package copies
 
 import (
-	"cmp"
-
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -150,35 +148,3 @@ func (c *Copy[S, SK, TK]) Unfolded(dropFields ...string) model.Check {
 //
 // Cost: two commands for each batch of 500 sources, and two commands at the end.
 func (c *Copy[S, SK, TK]) Fold(dropFields ...string) model.Job { return c.c.foldSources(dropFields) }
-
-// Spread returns the aggregation that counts copies, for [Spread.BreakEven]. The
-// aggregation has one result, or no result if there are no copies.
-//
-// Cost: one command, which reads every document of the collection with the copies. With
-// Spec.Listed, it also looks up the sources of each document.
-func (c *Copy[S, SK, TK]) Spread() *model.Aggregate[Spread] {
-	return &model.Aggregate[Spread]{Aggregation: c.c.countSpread()}
-}
-
-// A Spread counts the copies of a [Copy].
-type Spread struct {
-	Documents int64 `bson:"documents"` // number of documents with copies
-	Sources   int64 `bson:"sources"`   // number of sources with copies
-	Pairs     int64 `bson:"pairs"`     // number of pairs of a document and a copied source
-	Most      int64 `bson:"most"`      // greatest number of documents that copy one source
-}
-
-// BreakEven returns the break-even number of document reads per source change. Above it,
-// copies are cheaper than references. If s counts no copies, the result is 0.
-//
-// command is a round trip's cost (0 means 20). write is an update's cost (0 means 8).
-// Reading a document costs 1.
-func (s Spread) BreakEven(command, write float64) float64 {
-	if s.Documents <= 0 || s.Sources <= 0 {
-		return 0
-	}
-	command, pairs := cmp.Or(command, 20), float64(s.Pairs)
-	change := command + cmp.Or(write, 8)*pairs/float64(s.Sources)
-	read := command + pairs/float64(s.Documents)
-	return change / read
-}

@@ -30,7 +30,6 @@ func TestCopyPrices(t *testing.T) {
 			testkit.InBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
 		testkit.Does("PropagateJob of what is new", 1, 0, 0,
 			testkit.InBatchesOf(500, ofDocument.PropagateJob(&origin{ID: "s", Name: "b", V: 1}))),
-		testkit.Reads("Spread", 1, ofDocument.Spread()),
 		testkit.Reads("Unfolded", 2, ofDocument.Unfolded("info", "at").Find()),
 		testkit.Does("a change of the source", 1, 1, 0, func(ctx context.Context, db *mongo.Database) error {
 			return testkit.Updates(ctx, db, "origins", "s", page("c", 2))

@@ -304,34 +304,3 @@ func TestCopyIndexed(t *testing.T) {
 		}
 	})
 }
-
-// The ratio at which copies pay, and the spread that it is computed from.
-func TestCopySpread(t *testing.T) {
-	testkit.Parallel(t)
-	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		for _, f := range copyForms {
-			if err := f.oneOf(t.Context(), db); err != nil {
-				t.Fatal(err)
-			}
-			want := map[int]copies.Spread{
-				0: {Documents: 2, Sources: 1, Pairs: 2, Most: 2}, 1: {Documents: 2, Sources: 2, Pairs: 4, Most: 2},
-				2: {Documents: 2, Sources: 1, Pairs: 2, Most: 2},
-			}[f.depth]
-			got, err := f.c.Spread().All(t.Context(), db)
-			if err != nil || len(got) != 1 || got[0] != want {
-				t.Errorf("%s: %v, %v, want %v", f.name, got, err, want)
-			}
-			testkit.Seed(t, db, testkit.Docs{"origins": nil, "holders": nil})
-			if got, err := f.c.Spread().All(t.Context(), db); err != nil || len(got) != 0 {
-				t.Errorf("%s: of nothing: %v, %v", f.name, got, err)
-			}
-		}
-	})
-	if r := (copies.Spread{}).BreakEven(0, 0); r != 0 {
-		t.Errorf("of nothing: %v", r)
-	}
-	spread := copies.Spread{Documents: 100, Sources: 10, Pairs: 200}
-	if r := spread.BreakEven(1, 1); r != 7 {
-		t.Errorf("break even at %v, want (1 + 20) / (1 + 2)", r)
-	}
-}

@@ -77,12 +77,8 @@ func ExampleCopy() {
 	found, err := check.All(ctx, db)
 	fmt.Println(found, err)
 	fmt.Println(check.Mend(found))
-
-	// Reads of products for each rename of a part, from which on the copy is the cheaper model.
-	fmt.Printf("%.1f\n", copies.Spread{Documents: 1000, Sources: 500, Pairs: 20_000}.BreakEven(0, 0))
 	// Output:
 	// [{left-handed smoke shifter [{AAAA #5 grommet 1}]} {bench scraper [{AAAA #5 grommet 1}]}] <nil>
 	// [products 'left-handed smoke shifter': copies {name: '#6 grommet'} from 'AAAA', which has {name: '#5 grommet'}] <nil>
 	// db.products.updateOne({_id: 'left-handed smoke shifter', items: {$elemMatch: {id: 'AAAA', name: '#6 grommet', v: 1}}}, {$set: {'items.$[e].name': '#5 grommet', 'items.$[e].v': 1}}, {arrayFilters: [{'e.id': 'AAAA', 'e.name': '#6 grommet', 'e.v': 1}]})
-	// 8.5
 }

@@ -1,6 +1,6 @@
 package copies
 
-// This file reads sources (decodeSource) and counts copies (countSpread).
+// This file reads sources (decodeSource).
 
 import (
 	"math"
@@ -8,10 +8,7 @@ import (
 	"github.com/docmodel/docmodel/denorm/internal/stored"
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
-	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
 // A source is the part of a source document on which copies depend. A value of type 0 is
@@ -150,34 +147,4 @@ func (c *untypedCopy) chooseNextVersion(was, given bson.RawValue) (bson.RawValue
 		return given, c.docs.Refuse(c.spec.Version, given, "isn't later than the time that was read: check the clock")
 	}
 	return given, nil
-}
-
-// countSpread counts documents, sources and copies, for Spread.
-func (c *untypedCopy) countSpread() model.Aggregation {
-	sum := func(v any) bson.D { return mql.Op("$sum", v) }
-	source := "$c." + c.key
-	pairs := c.unwindCopies()
-	if c.key == "" {
-		source = "$src._id"
-		pairs = c.pairWithSources()
-	}
-	first := func(path string) bson.D { return mql.Op("$arrayElemAt", path, 0) }
-	pairs = append(pairs,
-		mql.Group(bson.D{{Key: "doc", Value: "$doc"}, {Key: "src", Value: source}}),
-		bson.D{{Key: "$facet", Value: bson.D{
-			{Key: "documents", Value: mongo.Pipeline{
-				mql.Group("$_id.doc"),
-				mql.Group(nil, mql.E("n", sum(int64(1)))),
-			}},
-			{Key: "sources", Value: mongo.Pipeline{
-				mql.Group("$_id.src", mql.E("n", sum(int64(1)))),
-				mql.Group(nil, mql.E("sources", sum(int64(1))), mql.E("pairs", sum("$n")),
-					mql.E("most", mql.Op("$max", "$n"))),
-			}},
-		}}},
-		mql.Unwind("$sources"),
-		mql.Project(mql.E("documents", first("$documents.n")), mql.E("sources", "$sources.sources"),
-			mql.E("pairs", "$sources.pairs"), mql.E("most", "$sources.most")),
-	)
-	return model.Aggregation{Collection: c.to.Name(), Pipeline: pairs}
 }

@@ -138,7 +138,7 @@ func TestNormalizedThereAndBack(t *testing.T) {
 		}
 		slices.SortFunc(got, func(a, b bson.D) int { return int(a[0].Value.(int32) - b[0].Value.(int32)) })
 		for i := range got {
-			if diff := mongotest.Diff(list[i], got[i], mongotest.IgnoreOrder()); diff != "" {
+			if diff := mongotest.Diff(list[i], got[i], mongotest.IgnoreOrder); diff != "" {
 				t.Errorf("order %d:\n%s", i, diff)
 			}
 		}

@@ -208,11 +208,6 @@ func copyChecks() []Case {
 			Method: "copies.Copy.Unfolded", Reason: "of listed documents",
 			Make: func(string) any { return copyListed.Unfolded() },
 		},
-		{
-			Method: "copies.Copy.Spread", Reason: "of elements within elements",
-			Make: func(string) any { return copyNested.Spread() },
-		},
-		{Method: "copies.Copy.Spread", Reason: "of listed documents", Make: func(string) any { return copyListed.Spread() }},
 		{Method: "copies.Copy.Indexes", Reason: "copies by source", Make: func(string) any { return copyItems.Indexes() }},
 		{
 			Method: "copies.Copy.Indexes", Reason: "sources by what they list",

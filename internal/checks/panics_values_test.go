@@ -153,7 +153,7 @@ var walkedValues = []any{
 	dailyMails, parcels, keptParcels, parcelViews, polledViews, sheetColumns, sheetRows, copyNames, copyBeside, copyListed,
 	tallied, spanned, partNames, partShouts, dwellers, mailers, thingsBy, skillFields, boxMails, skillText, firstTwo,
 	newestMails, spreadByID, dayVisitors, everVisitors, likes, contractHistory, shipmentBox, shipmentIn, shipRelay,
-	counter.Average{}, copies.Spread{}, indextable.Entry[string]{}, inverted.Query{}, outlier.Count{},
+	counter.Average{}, indextable.Entry[string]{}, inverted.Query{}, outlier.Count{},
 	hitTotals, hits, freeSeats, slots.ShortError{},
 
 	geohash.Box{}, geohash.Cell{}, geohash.Circle{}, geohash.CoordinateError{}, geohash.Key(0), geohash.Point{},
@@ -170,12 +170,12 @@ var walkedValues = []any{
 	model.Result{}, model.Status(0), model.StepError{Err: errors.New("x")}, model.Stream{},
 	model.StreamError{Err: errors.New("x")}, embed.UnknownValue{}, model.ValueError{}, model.Write{},
 
-	advise.NewBudget(products), advise.Choice(0),
+	advise.NewSurvey(products, parts, advise.SurveySpec{List: "parts"}), advise.NewBudget(products), advise.Choice(0),
 	advise.DatabaseSurvey{}, advise.SurveyedRelation{}, advise.Flip{},
-	advise.Measure{}, smallPrices, smallPrices.Runner(),
+	smallPrices, smallPrices.Runner(),
 	design.Design{}, design.Layout{}, design.Lint{}, design.Smell{}, design.Price{}, design.Prices{},
 	design.Relation{}, design.Stored{}, design.Workload{}, smallWorkload,
-	advise.Sampled{}, advise.Spread{}, likes.Left, likes.Right, advise.SurveyResult{}, advise.Worst{},
+	advise.Spread{}, likes.Left, likes.Right, advise.SurveyResult{}, advise.Worst{},
 
 	letterBox, bagBox, bagBox.Days, byPlace, byDevice, placeInDoc, ranged, hashed, keys.Part{},
 	keys.Target{},

@@ -39,7 +39,7 @@ func WantDocsInAnyOrder(t testing.TB, db *mongo.Database, want Docs) {
 		if err := cur.Err(); err != nil {
 			t.Fatal(err)
 		}
-		if diff := mongotest.Diff(sortedDocs(t, list), sortedDocs(t, got), mongotest.IgnoreOrder()); diff != "" {
+		if diff := mongotest.Diff(sortedDocs(t, list), sortedDocs(t, got), mongotest.IgnoreOrder); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

@@ -92,7 +92,7 @@ func WantDocs(t testing.TB, db *mongo.Database, want Docs) {
 		if err := cur.All(t.Context(), &got); err != nil {
 			t.Fatal(err)
 		}
-		if diff := mongotest.Diff(list, got, mongotest.IgnoreOrder()); diff != "" {
+		if diff := mongotest.Diff(list, got, mongotest.IgnoreOrder); diff != "" {
 			t.Errorf("%s:\n%s", name, diff)
 		}
 	}

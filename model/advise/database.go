@@ -24,7 +24,7 @@ type DatabaseSurvey struct {
 // A SurveyedCollection is a collection that [SurveyDatabase] found.
 type SurveyedCollection struct {
 	Name    string
-	Sampled Sampled
+	Sampled Share
 	Indexes []IndexUse // the indexes in the order of names, without the _id index
 	Unknown string     // why the use of indexes is unknown, or ""
 }
@@ -59,7 +59,7 @@ type SurveyedRelation struct {
 func (s DatabaseSurvey) String() string {
 	var b strings.Builder
 	for _, c := range s.Collections {
-		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Sampled.text())
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, c.Sampled.sampledText())
 		if c.Unknown != "" {
 			fmt.Fprintf(&b, "  use of indexes not known: %s\n", c.Unknown)
 		}

@@ -64,7 +64,7 @@ func (e *explored) read(ctx context.Context, db model.DB) error {
 		e.idTypes[doc.Lookup("_id").Type] = true
 		e.walk(doc, "", false)
 	}
-	e.collection = SurveyedCollection{Name: e.name, Sampled: Sampled{N: n, Of: max(n, total)}}
+	e.collection = SurveyedCollection{Name: e.name, Sampled: Share{N: n, Of: max(n, total)}}
 	return e.readIndexes(ctx, db)
 }
 

@@ -66,6 +66,10 @@ func ExampleSurveyDatabase() {
 	//     bytes of a parent: 88 at p50, 90 at p99, at most 90; all 4 read
 	//     bytes of a child: 36 at p50, 36 at p99, at most 36; all 4 read
 	//     children added a day: not known: no child tells when it was added
+	//     Parent.Has.Typical 2: p50 of all 4 read
+	//     Parent.Has.Max 2: the most of all 4 read
+	//     Parent.Bytes 90: p99 of all 4 read
+	//     Child.Bytes 36: p99 of all 4 read
 	// records.singer → singers._id (3 of 3 there)
 	//   singers: all 3 read; records: all 4 read
 	//     children of a parent: 1 at p50, 2 at p99, at most 2; all 3 read
@@ -74,6 +78,13 @@ func ExampleSurveyDatabase() {
 	//     bytes of a child: 166 at p50, 168 at p99, at most 168; all 4 read
 	//     children added a day: not known: no child tells when it was added
 	//     references that lead nowhere: 0 of 4
+	//     Parent.Has.Typical 1: p50 of all 3 read
+	//     Parent.Has.Max 2: the most of all 3 read
+	//     Child.Has.Typical 1: p50 of all 4 read
+	//     Child.Has.Max 1: the most of all 4 read
+	//     Parent.Bytes 38: p99 of all 3 read
+	//     Child.Bytes 168: p99 of all 4 read
+	//     Parent.IDBytes 11: the longest that was read
 	// records.prices: embed, so keep
 	// records.singer: embed, so migrate.NewAbsorb(singers, "records", records, migrate.AbsorbSpec{…})
 }

@@ -64,9 +64,6 @@ func ExampleSurvey() {
 		log.Fatal(err)
 	}
 	fmt.Print(found)
-	for _, m := range found.Measured {
-		fmt.Println(m)
-	}
 
 	relation := found.Relation
 	relation.Child.Alone = 0.5 // what no collection tells: books are looked up by name, too
@@ -79,15 +76,15 @@ func ExampleSurvey() {
 	//   bytes of a child: 96 at p50, 117 at p99, at most 117; all 191 read
 	//   children added a day: 1.07 in all, 1 a day (0.775 to 1.29) for the parent that gains most, from 90 days of 3 parents
 	//   references that lead nowhere: 1 of 22
-	// Parent.Has.Typical 9: p50 of all 3 read
-	// Parent.Has.Max 180: the most of all 3 read
-	// Child.Has.Typical 1: p50 of all 191 read
-	// Child.Has.Max 1: the most of all 191 read
-	// Parent.Bytes 3,001: p99 of all 3 read
-	// Child.Bytes 117: p99 of all 191 read
-	// Child.IDBytes 12: the longest that was read
-	// Parent.Has.PerDay 1: 0.775 to 1.29, by what came to 3 parents in the last 90 days
-	// Parent.Has.Days 179: as long again as children have been added
+	//   Parent.Has.Typical 9: p50 of all 3 read
+	//   Parent.Has.Max 180: the most of all 3 read
+	//   Child.Has.Typical 1: p50 of all 191 read
+	//   Child.Has.Max 1: the most of all 191 read
+	//   Parent.Bytes 3,001: p99 of all 3 read
+	//   Child.Bytes 117: p99 of all 191 read
+	//   Child.IDBytes 12: the longest that was read
+	//   Parent.Has.PerDay 1: 0.775 to 1.29, by what came to 3 parents in the last 90 days
+	//   Parent.Has.Days 179: as long again as children have been added
 	//
 	// publishers → books: parent reference
 	//   parentref.ParentRef: parentref.New(books, "publisher", publishers, parentref.Spec{})

@@ -6,17 +6,12 @@ import (
 	"slices"
 )
 
-// A Sampled says how many documents were read (N), and how many there are (Of).
-type Sampled struct {
-	N, Of int64
-}
-
-// Whole reports whether all documents were read.
-func (s Sampled) Whole() bool { return s.N >= s.Of }
+// isWhole reports whether all documents were read.
+func (s Share) isWhole() bool { return s.N >= s.Of }
 
 // text returns "1,000 of 28,000 sampled", or "all 120 read".
-func (s Sampled) text() string {
-	if s.Whole() {
+func (s Share) sampledText() string {
+	if s.isWhole() {
 		return "all " + countText(s.N) + " read"
 	}
 	return countText(s.N) + " of " + countText(s.Of) + " sampled"
@@ -33,7 +28,7 @@ type Quantile struct {
 
 // A Spread is the distribution of a number that each document has, such as its size.
 type Spread struct {
-	Sampled
+	Share    // how many documents were read, of how many
 	P50, P99 Quantile
 	Max      int64   // greatest value read; a sample can miss greater ones
 	Beyond   float64 // estimate: at most this share of documents has more than Max
@@ -47,11 +42,11 @@ func (s Spread) text() string {
 		return "nothing read"
 	}
 	text := fmt.Sprintf("%s at p50, %s at p99, at most %s", s.P50.text(), s.P99.text(), countText(s.Max))
-	if !s.Whole() {
+	if !s.isWhole() {
 		text = fmt.Sprintf("%s at p50, %s at p99, greatest seen %s (up to %.2g %% may have more)",
 			s.P50.text(), s.P99.text(), countText(s.Max), s.Beyond*100)
 	}
-	return text + "; " + s.Sampled.text()
+	return text + "; " + s.Share.sampledText()
 }
 
 // text returns a text such as "12 (9 to 14)" or "12 (9 or more)".
@@ -72,14 +67,14 @@ func (q Quantile) text() string {
 // spreadOf computes the spread of a sample.
 func spreadOf(values []int64, of int64, confidence float64) Spread {
 	n := int64(len(values))
-	s := Spread{Sampled: Sampled{n, max(n, of)}}
+	s := Spread{Share: Share{n, max(n, of)}}
 	if n == 0 {
 		return s
 	}
 	sorted := slices.Sorted(slices.Values(values))
 	s.Max = sorted[n-1]
-	s.P50, s.P99 = quantile(sorted, 0.50, s.Whole(), confidence), quantile(sorted, 0.99, s.Whole(), confidence)
-	if !s.Whole() {
+	s.P50, s.P99 = quantile(sorted, 0.50, s.isWhole(), confidence), quantile(sorted, 0.99, s.isWhole(), confidence)
+	if !s.isWhole() {
 		s.Beyond = 1 - math.Pow(1-confidence, 1/float64(n))
 	}
 	return s

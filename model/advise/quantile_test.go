@@ -104,7 +104,7 @@ func TestBeyond(t *testing.T) {
 	if left := math.Pow(1-s.Beyond, 1000); math.Abs(left-0.05) > 1e-9 || math.Abs(s.Beyond-0.003) > 1e-4 {
 		t.Errorf("beyond %v, left out with %v", s.Beyond, left)
 	}
-	if s := spreadOf(make([]int64, 10), 10, 0.95); s.Beyond != 0 || !s.Whole() {
+	if s := spreadOf(make([]int64, 10), 10, 0.95); s.Beyond != 0 || !s.isWhole() {
 		t.Errorf("%+v", s)
 	}
 	if s := spreadOf(nil, 10, 0.95); s.N != 0 || s.text() != "nothing read" {

@@ -43,7 +43,7 @@ func (r *surveying) conclude() {
 }
 
 // share scales a part of the sample to the whole.
-func share(n int64, s Sampled) int64 {
+func share(n int64, s Share) int64 {
 	if s.N == 0 {
 		return n
 	}
@@ -67,10 +67,10 @@ func (r *surveying) fill(idBytes int64) {
 		rel.Child.Name = r.spec.Embedded
 	}
 	most := func(s Spread) string {
-		if s.Whole() {
-			return "the most of " + s.Sampled.text()
+		if s.isWhole() {
+			return "the most of " + s.Share.sampledText()
 		}
-		return "at least, the most of " + s.Sampled.text()
+		return "at least, the most of " + s.Share.sampledText()
 	}
 	set := func(field string, v int64, how string) {
 		if v > 0 {
@@ -87,14 +87,14 @@ func (r *surveying) fill(idBytes int64) {
 		p99 = 0 // the greatest value implies it
 	}
 	set("Parent.Has.Typical", max(min(1, out.PerParent.Max), out.PerParent.P50.Value),
-		"p50 of "+out.PerParent.Sampled.text())
+		"p50 of "+out.PerParent.Share.sampledText())
 	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
-	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Sampled.text())
-	rel.Parent.Has.AtLeast, rel.Child.Has.AtLeast = !out.PerParent.Whole(), out.PerChild.N > 0 && !out.PerChild.Whole()
-	set("Child.Has.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Sampled.text())
+	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Share.sampledText())
+	rel.Parent.Has.AtLeast, rel.Child.Has.AtLeast = !out.PerParent.isWhole(), out.PerChild.N > 0 && !out.PerChild.isWhole()
+	set("Child.Has.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Share.sampledText())
 	set("Child.Has.Max", out.PerChild.Max, most(out.PerChild))
-	set("Parent.Bytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Sampled.text())
-	set("Child.Bytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Sampled.text())
+	set("Parent.Bytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Share.sampledText())
+	set("Child.Bytes", out.ChildBytes.P99.Value, "p99 of "+out.ChildBytes.Share.sampledText())
 	set(idField, idBytes, "the longest that was read")
 	if g := out.Growth; g.PerDay > 0 {
 		rel.Parent.Has.PerDay, rel.Parent.Has.Days = g.PerDay, r.ahead()

@@ -19,7 +19,7 @@ type SurveyResult struct {
 	Relation Relation  // the relation, with only the measured fields
 	Measured []Measure // how each field of Relation was measured
 
-	Parents, Children Sampled
+	Parents, Children Share  // how many documents were read, of how many
 	PerParent         Spread // number of children per parent
 	PerChild          Spread // number of parents per child; empty for embedded children
 	ParentBytes       Spread // parent sizes, without embedded children
@@ -37,10 +37,7 @@ type Measure struct {
 	How   string // how it was measured: "p99 of all 1,000 read"
 }
 
-// String returns Field, Value and How: "Parent.Bytes 180: p99 of all 1,000 read".
-func (m Measure) String() string { return m.Field + " " + valueText(m.Value) + ": " + m.How }
-
-// A Share says how many (N) of the examined values (Of) have a property.
+// A Share is N of Of: how many documents were read of all, or how many values have a property.
 type Share struct {
 	N, Of int64
 }
@@ -51,8 +48,8 @@ func (s Share) text() string { return countText(s.N) + " of " + countText(s.Of) 
 // String returns the result as text.
 func (r SurveyResult) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents.text(),
-		r.Relation.Child.Name, r.Children.text())
+	fmt.Fprintf(&b, "%s: %s; %s: %s\n", r.Relation.Parent.Name, r.Parents.sampledText(),
+		r.Relation.Child.Name, r.Children.sampledText())
 	line := func(name, text string) { fmt.Fprintf(&b, "  %s: %s\n", name, text) }
 	line("children of a parent", r.PerParent.text())
 	if r.PerChild.N > 0 {
@@ -67,6 +64,9 @@ func (r SurveyResult) String() string {
 	line("children added a day", growth)
 	if r.Missing.Of > 0 {
 		line("references that lead nowhere", r.Missing.text())
+	}
+	for _, m := range r.Measured {
+		line(m.Field+" "+valueText(m.Value), m.How)
 	}
 	return b.String()
 }
@@ -117,7 +117,7 @@ func (s *Survey) Run(ctx context.Context, db model.DB) (SurveyResult, error) {
 // read samples one end, each document once, because $sample may repeat a document.
 func (r *surveying) read(
 	of side, sample func(whole bool) *model.Aggregate[surveyDocument],
-) (docs []surveyDocument, s Sampled, err error) {
+) (docs []surveyDocument, s Share, err error) {
 	total, err := of.count(r.ctx, r.db)
 	if err != nil {
 		return nil, s, err
@@ -139,7 +139,7 @@ func (r *surveying) read(
 		}
 	}
 	n := int64(len(docs))
-	return docs, Sampled{n, max(n, total)}, nil
+	return docs, Share{n, max(n, total)}, nil
 }
 
 func (r *surveying) readParents() (err error) {
@@ -160,7 +160,7 @@ func (r *surveying) readEmbedded() error {
 		sampled += d.Items
 	}
 	p := r.result.Parents
-	r.result.Children = Sampled{sampled, int64(float64(sampled) / float64(p.N) * float64(p.Of))}
+	r.result.Children = Share{sampled, int64(float64(sampled) / float64(p.N) * float64(p.Of))}
 	return nil
 }
 

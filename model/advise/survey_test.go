@@ -53,7 +53,7 @@ func truth(values []int64) (p50, p99, most int64) {
 func wantSpread(t *testing.T, name string, s advise.Spread, values []int64) {
 	t.Helper()
 	p50, p99, most := truth(values)
-	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || !s.Whole() ||
+	if s.P50.Value != p50 || s.P99.Value != p99 || s.Max != most || s.N < s.Of ||
 		s.N != int64(len(values)) || s.Beyond != 0 {
 		t.Errorf("%s: got %+v; want %d, %d, %d of %d", name, s, p50, p99, most, len(values))
 	}
@@ -121,7 +121,7 @@ func (w world) checkEmbedded(t *testing.T, r advise.SurveyResult) {
 	wantSpread(t, "bytes of parents", r.ParentBytes, own)
 	wantSpread(t, "bytes of children", r.ChildBytes, largest)
 	wantGrowth(t, r, added, nil)
-	if r.PerChild.N != 0 || r.Missing.Of != 0 || r.Relation.Child.Name != "embedded" || !r.Parents.Whole() {
+	if r.PerChild.N != 0 || r.Missing.Of != 0 || r.Relation.Child.Name != "embedded" || r.Parents.N < r.Parents.Of {
 		t.Errorf("%s", r)
 	}
 	p50, _, most := truth(counts)
@@ -227,8 +227,8 @@ func TestSurveySampled(t *testing.T) {
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		w.store(t, db)
 		r := mustSurvey(t, sampled, db)
-		if r.Parents != (advise.Sampled{N: 100, Of: 400}) ||
-			r.Children != (advise.Sampled{N: 100, Of: 1200}) || r.Parents.Whole() {
+		if r.Parents != (advise.Share{N: 100, Of: 400}) ||
+			r.Children != (advise.Share{N: 100, Of: 1200}) || r.Parents.N == r.Parents.Of {
 			t.Errorf("%+v, %+v", r.Parents, r.Children)
 		}
 		var all []int64
@@ -291,8 +291,8 @@ func TestSurveyLarge(t *testing.T) {
 		})
 		// Two counts, 1100 parents in two batches, 2000 children in two, links of 1100 parents, the parents, some 900, of
 		// 2000 children, and those that gained some lately.
-		if err != nil || cost.Commands != 2+2+2+2+1+1 || r.Parents != (advise.Sampled{N: 1100, Of: 1100}) ||
-			r.Children != (advise.Sampled{N: 2000, Of: 3000}) {
+		if err != nil || cost.Commands != 2+2+2+2+1+1 || r.Parents != (advise.Share{N: 1100, Of: 1100}) ||
+			r.Children != (advise.Share{N: 2000, Of: 3000}) {
 			t.Errorf("%s, %v\n%s", cost, err, r)
 		}
 		id := w.parents[7].ID

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"strconv"
@@ -23,7 +22,7 @@ const MaxSafe = 1<<53 - 1
 //
 // A Number from a BSON number keeps the BSON type. A Number from text or JSON gets the
 // first BSON type that keeps the digits: int64, double, Decimal128, string. To choose the
-// type, as for money, use bson.Decimal128 or [Number.As].
+// type, as for money, use bson.Decimal128.
 //
 // Use [Number.Compare], not ==. The operator == distinguishes 1 from 1.0.
 //
@@ -142,37 +141,6 @@ func (n Number) Decimal128() (bson.Decimal128, bool) {
 	}
 	d, err := bson.ParseDecimal128(n.String())
 	return d, err == nil
-}
-
-// As returns the same number, to be stored as the BSON type t: bson.TypeInt32, TypeInt64,
-// TypeDouble or TypeDecimal128. It returns a [*model.ValueError] if t can't represent the
-// number, or isn't numeric.
-func (n Number) As(t bson.Type) (Number, error) {
-	ok := false
-	switch t {
-	case bson.TypeInt32, bson.TypeInt64:
-		i, whole := n.Int64()
-		ok = whole && (t == bson.TypeInt64 || i == int64(int32(i)))
-		if ok {
-			n = Number{strconv.FormatInt(i, 10), t}
-		}
-	case bson.TypeDouble:
-		var f float64
-		if f, ok = n.Float64(); ok {
-			n = ofFloat(f)
-		}
-	case bson.TypeDecimal128:
-		if _, ok = n.Decimal128(); ok {
-			n.as = t
-		}
-	}
-	if !ok {
-		return Number{}, &model.ValueError{
-			Field: "number", Value: n.String(),
-			Reason: fmt.Sprintf("can't be stored as %s without loss", t),
-		}
-	}
-	return n, nil
 }
 
 // Compare compares values. The result is negative if n < m, 0 if n = m, and positive if
