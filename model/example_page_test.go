@@ -38,7 +38,7 @@ func ExamplePage() {
 		for _, p := range page.Docs {
 			fmt.Print(" ", p.Name)
 		}
-		fmt.Printf("; more: %v\n", page.HasMore())
+		fmt.Printf("; more: %v\n", page.HasMore)
 		return page
 	}
 	first := show("first", "")

@@ -20,10 +20,8 @@ import (
 type Page[D any] struct {
 	Docs           []D
 	Next, Previous string
+	HasMore        bool // whether there is a next page
 }
-
-// HasMore reports whether there is a next page.
-func (p Page[D]) HasMore() bool { return p.Next != "" }
 
 // Page reads one page of the query. [Find.Limited] sets the page size. If the sort doesn't
 // contain _id, documents with equal sort values are sorted by _id, in the direction of the
@@ -48,7 +46,7 @@ func (p Page[D]) HasMore() bool { return p.Next != "" }
 func (f *Find[D]) Page(ctx context.Context, db DB, token string) (Page[D], error) {
 	var p Page[D]
 	next, previous, err := runPage(ctx, db, &f.Query, token, &p.Docs)
-	p.Next, p.Previous = next, previous
+	p.Next, p.Previous, p.HasMore = next, previous, next != ""
 	return p, err
 }
 

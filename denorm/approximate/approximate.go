@@ -14,8 +14,8 @@ import (
 )
 
 // Approximate counts events with few writes. About one event in n adds n to a number in a
-// document. The stored count is right on average. [Approximate.Deviation] returns the
-// count's typical error.
+// document. The stored count is right on average. If events are counted one by one, the
+// standard deviation of a count is √(count·(n-1)).
 //
 // Source: the approximation pattern,
 // https://www.mongodb.com/docs/manual/data-modeling/design-patterns/computed-values/approximation-schema-pattern/.
@@ -74,12 +74,6 @@ func (a *Approximate[D, K]) Count(owner K, events int64, draw float64) model.Pla
 	}
 	w.Model.(*mongo.UpdateOneModel).Update = bson.D{{Key: "$inc", Value: bson.D{{Key: a.path, Value: by}}}}
 	return model.NewPlan(w)
-}
-
-// Deviation computes the standard deviation of a stored count: √(count·(n-1)), with
-// [New]'s n. The formula is for events counted one by one.
-func (a *Approximate[D, K]) Deviation(count int64) float64 {
-	return math.Sqrt(float64(max(count, 0)) * float64(a.n-1))
 }
 
 // checkNumber panics unless the field is a number outside arrays.

@@ -35,7 +35,7 @@ func ExampleSlots() {
 	fmt.Println(usually)
 	fmt.Println(usually.Cost(), err)
 	fmt.Println(run(take), run(take))
-	total := seats.Total("concert")
+	total := seats.Totals("concert")
 	fmt.Println(total)
 	left, err := total.One(ctx, db)
 	fmt.Println(left, err)

@@ -6,15 +6,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// sumKey is the pipeline that adds up the slots of a key.
-func (s *untypedSlots) sumKey(k any) (mongo.Pipeline, error) {
-	filter, err := s.matchKey(k)
-	return mongo.Pipeline{mql.Match(filter...), s.groupByKey()}, err
-}
-
-// sumKeys is the pipeline that adds up the slots of each key.
-func (s *untypedSlots) sumKeys() mongo.Pipeline {
-	return mongo.Pipeline{s.groupByKey(), mql.SortID()}
+// sumKeys is the pipeline that adds up the slots of each of some keys, in the order of keys. Without keys, it adds up
+// the slots of all keys.
+func (s *untypedSlots) sumKeys(keys []any) (mongo.Pipeline, error) {
+	sums := mongo.Pipeline{s.groupByKey(), mql.SortID()}
+	if len(keys) == 0 {
+		return sums, nil
+	}
+	alternatives := make(bson.A, len(keys))
+	for i, k := range keys {
+		filter, err := s.matchKey(k)
+		if err != nil {
+			return nil, err
+		}
+		alternatives[i] = filter
+	}
+	if len(keys) == 1 {
+		return mongo.Pipeline{mql.Match(alternatives[0].(bson.D)...), s.groupByKey()}, nil
+	}
+	return append(mongo.Pipeline{mql.Match(mql.E("$or", alternatives))}, sums...), nil
 }
 
 // groupByKey adds up slots by their keys.

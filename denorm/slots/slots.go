@@ -119,20 +119,19 @@ func (s *Slots[K]) Take(key K, n int64, token bson.ObjectID) model.Change {
 	return s.s.takeStock(key, n, token)
 }
 
-// Total returns the pipeline of a key's total. For an unknown key, Aggregate.One gives
-// [model.ErrNotFound].
+// Totals returns the pipeline of the totals of some keys, ordered by key. Without keys, it
+// returns the totals of all keys. An unknown key has no total.
 //
-// Cost: one command, which reads the key's slots by _id.
-func (s *Slots[K]) Total(key K) *model.Aggregate[Total[K]] {
-	pipeline, err := s.s.sumKey(key)
-	return commands.ServeAggregate(model.AggregateAs[Total[K]](s.docs, pipeline), model.IDIndex, err)
-}
-
-// Totals returns the pipeline of all keys' totals, ordered by key.
-//
-// Cost: one command per batch. The server reads the whole collection.
-func (s *Slots[K]) Totals() *model.Aggregate[Total[K]] {
-	return model.AggregateAs[Total[K]](s.docs, s.s.sumKeys())
+// Cost: one command, and one per further batch. The server reads the keys' slots by _id, or
+// the whole collection.
+func (s *Slots[K]) Totals(keys ...K) *model.Aggregate[Total[K]] {
+	all := make([]any, len(keys))
+	index := ""
+	for i, k := range keys {
+		all[i], index = k, model.IDIndex
+	}
+	pipeline, err := s.s.sumKeys(all)
+	return commands.ServeAggregate(model.AggregateAs[Total[K]](s.docs, pipeline), index, err)
 }
 
 // Resize returns the change that sets a key's number of slots, a power of two up to 1024.

@@ -52,7 +52,7 @@ func TestSlotsCosts(t *testing.T) {
 			{"Resize to half", run(places.Resize("s", 2)), model.Cost{Commands: 7, Written: 8, Returned: 16}},
 			{"Resize to the same", run(places.Resize("s", 4)), model.Cost{Commands: 1, Returned: 4}},
 			{"Total", func(ctx context.Context, db *mongo.Database) error {
-				_, err := places.Total("s").One(ctx, db)
+				_, err := places.Totals("s").One(ctx, db)
 				return err
 			}, model.Cost{Commands: 1, Returned: 1}},
 			{"Totals", func(ctx context.Context, db *mongo.Database) error {
@@ -82,7 +82,7 @@ func TestSlotsIndexed(t *testing.T) {
 			list = append(list, slotDoc{ID: fmt.Sprintf("k%d#0000", i), Key: fmt.Sprint("k", i), Of: 1})
 		}
 		testkit.Seed(t, db, testkit.Docs{"numbers": list})
-		modeltest.WantIndexed(t, db, lone.Total("k77"), model.IDIndex)
+		modeltest.WantIndexed(t, db, lone.Totals("k77"), model.IDIndex)
 		p, err := lone.Add("k77", 1, token(1)).Decide(nil)
 		if err != nil {
 			t.Fatal(err)

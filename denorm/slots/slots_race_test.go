@@ -112,7 +112,7 @@ func TestSlotsFaults(t *testing.T) {
 				return nil
 			},
 			Check: func(t testing.TB, db *mongo.Database) {
-				got, err := pair.Total("s").One(context.Background(), db)
+				got, err := pair.Totals("s").One(context.Background(), db)
 				if err != nil || got.Sum != got.Free || got.Sum != 14 && got.Sum != 0 {
 					t.Errorf("%+v, %v", got, err)
 				}
@@ -181,7 +181,7 @@ func TestSlotsInterleaved(t *testing.T) {
 					if err := c.seed(ctx, db); err != nil {
 						return err
 					}
-					got, err := pair.Total("s").One(ctx, db)
+					got, err := pair.Totals("s").One(ctx, db)
 					before = got.Sum
 					return err
 				},

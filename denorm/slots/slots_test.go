@@ -75,7 +75,7 @@ func must(t testing.TB, db *mongo.Database, list ...model.Change) {
 // wantSum wants the sum of a key, and that its slots go together.
 func wantSum(t testing.TB, db *mongo.Database, s *numbersSlots, key string, want int64) {
 	t.Helper()
-	got, err := s.Total(key).One(context.Background(), db)
+	got, err := s.Totals(key).One(context.Background(), db)
 	if errors.Is(err, model.ErrNotFound) {
 		err = nil
 	}
@@ -100,7 +100,7 @@ func wantWhole(t testing.TB, db *mongo.Database, s *numbersSlots) {
 func wantFree(t testing.TB, db *mongo.Database, s *numbersSlots, key string, want int64) {
 	t.Helper()
 	wantSum(t, db, s, key, want)
-	got, err := s.Total(key).One(context.Background(), db)
+	got, err := s.Totals(key).One(context.Background(), db)
 	if err != nil || got.Free != want {
 		t.Errorf("%s: free %d, %v; want %d", key, got.Free, err, want)
 	}
@@ -117,7 +117,7 @@ func TestSlotsAdd(t *testing.T) {
 		wantSum(t, db, likes, "p", 8)
 		_, err := likes.Add("p", 4, token(1)).Run(t.Context(), db)
 		testkit.WantError(t, err, denorm.ErrToken)
-		_, err = likes.Total("x").One(t.Context(), db)
+		_, err = likes.Totals("x").One(t.Context(), db)
 		testkit.WantError(t, err, model.ErrNotFound)
 		all, err := likes.Totals().All(t.Context(), db)
 		if err != nil || len(all) != 2 ||
@@ -170,7 +170,7 @@ func TestSlotsResize(t *testing.T) {
 		n := 30
 		for _, of := range []int{8, 8, 2, 1, 16, 4} {
 			must(t, db, places.Resize("s", of))
-			got, err := places.Total("s").One(t.Context(), db)
+			got, err := places.Totals("s").One(t.Context(), db)
 			if err != nil || got.Slots != int64(of) {
 				t.Fatalf("%d slots, %v; want %d", got.Slots, err, of)
 			}
@@ -200,7 +200,7 @@ func TestSlotsRefuses(t *testing.T) {
 		"take from a counter":       likes.Take("p", 1, token(1)).Err,
 		"take from an empty key":    places.Take("", 1, token(1)).Err,
 		"take without a token":      places.Take("p", 1, bson.NilObjectID).Err,
-		"total of an empty key":     places.Total("").Err,
+		"total of an empty key":     places.Totals("").Err,
 		"resize of an empty key":    places.Resize("", 4).Err,
 		"resize to none":            places.Resize("p", 0).Err,
 		"resize to three":           places.Resize("p", 3).Err,

@@ -71,8 +71,10 @@ var records = stock{
 		{"embed.Embedded", "Put", "the array", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return inside.Put(s.one(s.n), recordLine{"line 2", s.fresh()}) }, nil)
 		}},
-		{"embed.Embedded", "Element", "the array", func(ctx context.Context, s *site) step {
-			return reading(ctx, s, 1, func() *model.Aggregate[embed.ElementOf[int, recordLine]] { return inside.Element(s.one(s.n), "line 2") })
+		{"embed.Embedded", "Elements", "the array", func(ctx context.Context, s *site) step {
+			return reading(ctx, s, 1, func() *model.Aggregate[embed.ElementOf[int, recordLine]] {
+				return inside.Elements(bson.D{{Key: "key", Value: "line 2"}}, nil, s.one(s.n))
+			})
 		}},
 		{"embed.Versioned", "Take", "nothing", func(ctx context.Context, s *site) step {
 			return writing(ctx, s, func() write { return counted.Take(s.one(s.n), "stock", 1, bson.NewObjectID()) }, nil)

@@ -159,10 +159,6 @@ func embeddedReads() []Case {
 			Method: "embed.Embedded.Having", Reason: "an unknown field is refused",
 			Make: func(s string) any { return lodgerPlaces.Having(bson.D{{Key: "cty", Value: s}}) },
 		},
-		{Method: "embed.Embedded.Element", Reason: "one element", From: func(s string) ([]any, func() any) {
-			key := roomy(bson.D{{Key: "no", Value: s}})
-			return []any{key}, func() any { return lodgerPlaces.Element(s, key) }
-		}},
 		{Method: "embed.Embedded.Elements", Reason: "of one parent, in an order", From: func(s string) ([]any, func() any) {
 			c, order := cond(s), roomy(bson.D{{Key: "city", Value: -1}})
 			return []any{c, order}, func() any { return lodgerPlaces.Elements(c, order, s) }

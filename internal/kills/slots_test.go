@@ -43,7 +43,7 @@ func init() {
 					want += change(op{writer: w, n: n})
 				}
 			}
-			total, err := stock.Total("nuts").One(t.Context(), db)
+			total, err := stock.Totals("nuts").One(t.Context(), db)
 			if err != nil || total.Sum != want || total.Free != want {
 				t.Errorf("%+v, %v, want %d", total, err, want)
 			}

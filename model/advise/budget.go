@@ -126,6 +126,10 @@ type Worst struct {
 	Depth      int   // greatest nesting in the Go type; the whole document is level 1
 	Parts      []Part
 	Open       []Open // paths without a bound; if empty, Bytes is exact
+
+	// Fits says that every path has a bound, Bytes is at most 16 MiB, and Depth is at most
+	// [MaxNesting].
+	Fits bool
 }
 
 // A Part is a top-level field of a [Worst]'s document. Bytes is the size of the field,
@@ -146,16 +150,10 @@ type Open struct {
 	Room int64
 }
 
-// Fits reports whether every path has a bound, Bytes is at most 16 MiB, and Depth is at
-// most [MaxNesting].
-func (w Worst) Fits() bool {
-	return len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
-}
-
 // Worst returns the size and the parts of the largest document within the bounds. Paths
 // without a bound count as empty.
-func (b *Budget) Worst() Worst {
-	w := Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
+func (b *Budget) Worst() (w Worst) {
+	w = Worst{Collection: b.docs.Name(), Bytes: b.root.value(nil), Depth: b.depth}
 	for _, f := range b.root.fields {
 		w.Parts = append(w.Parts, Part{f.path, f.field(nil)})
 	}
@@ -167,6 +165,7 @@ func (b *Budget) Worst() Worst {
 			w.Open = append(w.Open, Open{n.path, why, b.room(n, n.class == entries && n.bounds.Items > 0)})
 		}
 	})
+	w.Fits = len(w.Open) == 0 && w.Bytes <= model.MaxDocument && w.Depth <= MaxNesting
 	return w
 }
 

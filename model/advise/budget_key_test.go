@@ -25,8 +25,8 @@ func TestBudgetRoomOfKeys(t *testing.T) {
 	}
 	room := open[0].Room
 	if fits, over := advise.NewBudget(budgetDocs, bounds(room)...).Worst(),
-		advise.NewBudget(budgetDocs, bounds(room+1)...).Worst(); !fits.Fits() ||
-		fits.Bytes > model.MaxDocument || over.Fits() {
+		advise.NewBudget(budgetDocs, bounds(room+1)...).Worst(); !fits.Fits ||
+		fits.Bytes > model.MaxDocument || over.Fits {
 		t.Errorf("room %d: %s, %s", room, fits, over)
 	}
 }

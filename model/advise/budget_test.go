@@ -25,7 +25,7 @@ func TestBudgetWorstIsMeasured(t *testing.T) {
 	}
 	b := advise.NewBudget(budgetDocs, budgetBounds...)
 	w := b.Worst()
-	if w.Bytes != int64(len(data)) || len(w.Open) != 0 || !w.Fits() {
+	if w.Bytes != int64(len(data)) || len(w.Open) != 0 || !w.Fits {
 		t.Errorf("worst %d, measured %d\n%s", w.Bytes, len(data), w)
 	}
 	total := int64(5)
@@ -95,7 +95,7 @@ func TestBudgetNamesWhatIsOpen(t *testing.T) {
 	for i, bound := range budgetBounds {
 		bounds := append(append([]advise.Bound(nil), budgetBounds[:i]...), budgetBounds[i+1:]...)
 		w := advise.NewBudget(budgetDocs, bounds...).Worst()
-		if len(w.Open) == 0 || w.Fits() {
+		if len(w.Open) == 0 || w.Fits {
 			t.Errorf("%s isn't named", bound.Path)
 		}
 		for _, o := range w.Open {
@@ -197,7 +197,7 @@ func TestBudgetUnbounded(t *testing.T) {
 func TestBudgetWithinItself(t *testing.T) {
 	trees := model.NewCollection[budgetTree, string]("trees")
 	w := advise.NewBudget(trees, advise.Bound{Path: "_id", Bytes: 10}, advise.Bound{Path: "replies", Items: 3}).Worst()
-	if len(w.Open) != 1 || w.Open[0].Path != "replies" || !strings.Contains(w.Open[0].Why, "within itself") || w.Fits() {
+	if len(w.Open) != 1 || w.Open[0].Path != "replies" || !strings.Contains(w.Open[0].Why, "within itself") || w.Fits {
 		t.Errorf("%s", w)
 	}
 }
@@ -211,7 +211,7 @@ func TestBudgetTooLarge(t *testing.T) {
 		{Path: "comments.text", Bytes: math.MaxInt64}, {Path: "comments.likes", Items: math.MaxInt64, Bytes: math.MaxInt64},
 	}
 	b := advise.NewBudget(posts, bounds...)
-	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() || b.Room("comments") != 0 || b.Room("title") != 0 {
+	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits || b.Room("comments") != 0 || b.Room("title") != 0 {
 		t.Errorf("%s", w)
 	}
 }

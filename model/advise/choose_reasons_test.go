@@ -159,7 +159,7 @@ func TestChooseLargestNumbers(t *testing.T) {
 		}
 	}
 	b := advise.NewBudget(budgetDocs, advise.Bound{Path: "counts", Items: 2, Key: math.MaxInt64})
-	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits() {
+	if w := b.Worst(); w.Bytes != math.MaxInt64 || w.Fits {
 		t.Errorf("%s", w)
 	}
 }

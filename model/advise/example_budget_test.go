@@ -40,7 +40,7 @@ func ExampleBudget() {
 
 	recent := advise.NewBudget(blogPosts, append(postBounds, advise.Bound{Path: "comments", Items: 3})...)
 	fmt.Print(recent.Worst())
-	fmt.Println(recent.Worst().Fits())
+	fmt.Println(recent.Worst().Fits)
 
 	post := blogPost{ID: "1", Name: "What's new in the coolest Cloud", Comments: []blogComment{
 		{1, "anon", "something useful, I'm sure"}, {2, "bob", "wisdom from the interwebs"}, {3, "jane", "....."},

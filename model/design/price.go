@@ -54,6 +54,7 @@ type Prices struct {
 	Collections []Stored      // the collections, in the order of the entities
 	Time        time.Duration // sum of Rate × Time of all Operations
 	Late        int           // number of operations that exceed their Price.Within
+	Costs       Costs         // the costs from which Time was computed
 	Model       *model.Model  // the techniques that implement the layout
 
 	store *store
@@ -74,7 +75,7 @@ func (w Workload) Price(l Layout) (Prices, error) {
 }
 
 func (s *store) price() (Prices, error) {
-	p := Prices{Layout: s.layout, Model: s.model, store: s}
+	p := Prices{Layout: s.layout, Costs: s.Server.Costs, Model: s.model, store: s}
 	var total float64
 	for i := range s.Entities {
 		e := s.entities[s.Entities[i].Name]
@@ -140,14 +141,6 @@ func (p Prices) Operation(name string) Price {
 		}
 	}
 	return Price{}
-}
-
-// Costs returns the costs from which p.Time was computed.
-func (p Prices) Costs() Costs {
-	if p.store == nil {
-		return DefaultCosts
-	}
-	return p.store.Server.Costs
 }
 
 // till is the database of a priced work.

@@ -33,7 +33,7 @@ func TestServer(t *testing.T) {
 	if show.Time <= plain.Operation("show").Time || show.Commands != plain.Operation("show").Commands {
 		t.Errorf("%v with shards and disk, %v without", show.Time, plain.Operation("show").Time)
 	}
-	costs := p.Costs()
+	costs := p.Costs
 	costs.Command += time.Millisecond
 	if got, want := show.At(costs),
 		show.Time+time.Duration(show.Commands*float64(time.Millisecond)); (got - want).Abs() > time.Microsecond {

@@ -17,6 +17,9 @@ import (
 // and runs operations for measurements. The same sequence of [Runner.Run] calls uses the
 // same documents under every layout. A Runner isn't safe for concurrent use.
 type Runner struct {
+	// Returned is the total size in bytes of the documents that find commands read.
+	Returned int64
+
 	store *store
 	world *world
 	gone  map[id]bool       // deleted documents
@@ -24,7 +27,6 @@ type Runner struct {
 
 	plain, together model.DB // the database of the latest run, and with transactions
 
-	bytes    int64 // of returned documents
 	answered func(a *access, rows []row, totals answers)
 }
 
@@ -108,9 +110,6 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// Returned returns the total size in bytes of the documents that r's find commands read.
-func (r *Runner) Returned() int64 { return r.bytes }
-
 // live is the database of a running work.
 type live struct {
 	*Runner
@@ -134,7 +133,7 @@ func (v *live) find(q *model.Find[doc], e *entity, w expected) ([]doc, error) {
 		if err != nil {
 			return nil, err
 		}
-		v.bytes += int64(len(raw))
+		v.Returned += int64(len(raw))
 	}
 	return found, err
 }

@@ -46,7 +46,7 @@ func TestEmbeddedCostsAndIndexes(t *testing.T) {
 			{"Having a home", embHomes.Having(d("city", "c7")), "home.city_1"},
 			{"Elements of one", embTasks.Elements(due, nil, "p7"), model.IDIndex},
 			{"Elements of two", embTasks.Elements(due, nil, "p7", "p8"), model.IDIndex},
-			{"Element", embTasks.Element("p7", "t7"), model.IDIndex},
+			{"one element", embTasks.Elements(d("id", "t7"), nil, "p7"), model.IDIndex},
 			{"Set", embTasks.Update("p7", "t7", d("$set", d("due", 1))), model.IDIndex},
 			{"Add", embTasks.Add("p7", embTask{ID: "n"}), model.IDIndex},
 			{"a nested Set", embSteps.Update("p7", "t7", 7, d("$set", d("text", "x"))), model.IDIndex},
@@ -269,7 +269,7 @@ func TestPromisedCosts(t *testing.T) {
 		{"one Update of none", cost{2, 0, 1}, write(embHomes.Update("b", d("$set", d("zip", "1"))), model.ErrNotFound)},
 		{"Having the key", cost{1, 0, 1}, read(embTasks.Having(d("id", "x")))},
 		{"Having", cost{1, 0, 1}, read(embTasks.Having(d("due", 1)))},
-		{"Element", cost{1, 0, 1}, read(embTasks.Element("a", "x"))},
+		{"one element", cost{1, 0, 1}, read(embTasks.Elements(d("id", "x"), nil, "a"))},
 		{"Elements of one", cost{1, 0, 2}, read(embTasks.Elements(nil, nil, "a"))},
 		{"Checks", cost{4, 0, 0}, func(ctx context.Context, db *mongo.Database) (err error) {
 			for _, c := range embTasks.Checks() {

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/docmodel/docmodel/internal/core"
-	"github.com/docmodel/docmodel/internal/mql"
 	"github.com/docmodel/docmodel/model"
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -20,15 +19,6 @@ func (e *Embedded[D, K, E]) Having(conditions bson.D) (f *model.Find[D]) {
 	f = e.docs.Find(nil)
 	e.m.having(&f.Query, conditions)
 	return f
-}
-
-// Element returns the query of one element, by its parent's _id and its key.
-//
-// Cost: one command, one document, by _id.
-func (e *Embedded[D, K, E]) Element(parent K, key any) (a *model.Aggregate[ElementOf[K, E]]) {
-	a = model.AggregateAs[ElementOf[K, E]](e.docs, nil)
-	e.m.element(&a.Aggregation, parent, key)
-	return a
 }
 
 // Elements returns the query of elements, each with its parent's _id. The parameters are:
@@ -63,19 +53,6 @@ func (m *embedding) having(q *model.Query, cond bson.D) {
 // matching is the condition that one element matches all conditions.
 func (m *embedding) matching(c bson.D) bson.D {
 	return bson.D{{Key: m.path, Value: bson.D{{Key: "$elemMatch", Value: c}}}}
-}
-
-//go:noinline
-func (m *embedding) element(a *model.Aggregation, parent, key any) {
-	byID, err := m.byParent(parent)
-	k, keyErr := m.elementKey(key)
-	if err == nil {
-		err = keyErr
-	}
-	m.list(a, byID, bson.D{{Key: m.key, Value: mql.Eq(k)}}, nil)
-	if a.Index = model.IDIndex; err != nil {
-		a.Err = err
-	}
 }
 
 //go:noinline

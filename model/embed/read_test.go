@@ -87,14 +87,14 @@ func TestEmbeddedReads(t *testing.T) {
 				want:   "a.2 z9, a.1 y5, b.0 x5",
 			},
 			{"those of nobody", embElems(t, db, embTasks.Elements(nil, nil, "q")), ""},
-			{"one", embElems(t, db, embTasks.Element("a", "y")), "a.1 y5"},
+			{"one", embElems(t, db, embTasks.Elements(d("id", "y"), nil, "a")), "a.1 y5"},
 		} {
 			if c.got != c.want {
 				t.Errorf("%s: %q, want %q", c.reason, c.got, c.want)
 			}
 		}
 		for _, a := range []*model.Aggregate[embed.ElementOf[string, embTask]]{
-			embTasks.Element("a", "q"), embTasks.Element("q", "y"),
+			embTasks.Elements(d("id", "q"), nil, "a"), embTasks.Elements(d("id", "y"), nil, "q"),
 		} {
 			if _, err := a.One(t.Context(), db); !errors.Is(err, model.ErrNotFound) {
 				t.Errorf("%s: %v", a, err)
@@ -103,18 +103,17 @@ func TestEmbeddedReads(t *testing.T) {
 	})
 	for reason, err := range map[string]error{
 		"no condition": embTasks.Having(nil).Err, "an unknown field": embTasks.Having(d("dew", 1)).Err,
-		"an operator that runs code":   embTasks.Having(d("$where", "1")).Err,
-		"a list that is none":          embTasks.Having(d("$or", d("due", 1))).Err,
-		"an empty list":                embTasks.Having(d("$or", bson.A{})).Err,
-		"an empty condition in a list": embTasks.Having(d("$or", bson.A{bson.D{}})).Err,
-		"an unknown field in a list":   embTasks.Having(d("$nor", bson.A{d("dew", 1)})).Err,
-		"a value that can't be stored": embTasks.Having(d("due", func() {})).Err,
-		"an unknown field to sort by":  embTasks.Elements(nil, d("dew", 1)).Err,
-		"sorted sideways":              embTasks.Elements(nil, d("due", 2)).Err,
-		"sorted twice":                 embTasks.Elements(nil, d("due", 1, "due", -1)).Err,
-		"an empty parent":              embTasks.Elements(nil, nil, "").Err,
-		"an empty parent of two":       embTasks.Elements(nil, nil, "a", "").Err,
-		"an empty parent of one":       embTasks.Element("", "a").Err, "one by null": embTasks.Element("p", nil).Err,
+		"an operator that runs code":       embTasks.Having(d("$where", "1")).Err,
+		"a list that is none":              embTasks.Having(d("$or", d("due", 1))).Err,
+		"an empty list":                    embTasks.Having(d("$or", bson.A{})).Err,
+		"an empty condition in a list":     embTasks.Having(d("$or", bson.A{bson.D{}})).Err,
+		"an unknown field in a list":       embTasks.Having(d("$nor", bson.A{d("dew", 1)})).Err,
+		"a value that can't be stored":     embTasks.Having(d("due", func() {})).Err,
+		"an unknown field to sort by":      embTasks.Elements(nil, d("dew", 1)).Err,
+		"sorted sideways":                  embTasks.Elements(nil, d("due", 2)).Err,
+		"sorted twice":                     embTasks.Elements(nil, d("due", 1, "due", -1)).Err,
+		"an empty parent":                  embTasks.Elements(nil, nil, "").Err,
+		"an empty parent of two":           embTasks.Elements(nil, nil, "a", "").Err,
 		"an unknown field of elements":     embTasks.Elements(d("dew", 1), nil).Err,
 		"a subdocument without conditions": embHomes.Having(nil).Err,
 	} {

@@ -204,19 +204,6 @@ func (u *union) tags() (out []string) {
 	return out
 }
 
-// Encode computes the document that stores v. A nil value, or a value of an undeclared
-// type, gives a [*model.ValueError].
-func (u *Union[I]) Encode(v I) (bson.Raw, error) {
-	return u.u.encode(u.registry, reflect.ValueOf(&v).Elem())
-}
-
-// Decode returns the value of a stored document. An unknown tag is an error unless there
-// is an [UnknownCase].
-func (u *Union[I]) Decode(raw bson.Raw) (v I, err error) {
-	err = u.u.decode(u.registry, raw, reflect.ValueOf(&v).Elem())
-	return v, err
-}
-
 // caseOf returns the case of v, an interface or a value of a declared type.
 func (u *union) caseOf(v reflect.Value) (*UnionCase, error) {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {

@@ -93,27 +93,6 @@ func (u *union) registeredIn(r *bson.Registry) bool {
 	return err == nil && ok && k.u == u
 }
 
-func (u *union) encode(r *bson.Registry, v reflect.Value) (bson.Raw, error) {
-	enc, err := r.LookupEncoder(u.iface)
-	if err != nil {
-		return nil, err
-	}
-	var buf bytes.Buffer
-	err = enc.EncodeValue(bson.EncodeContext{Registry: r}, bson.NewDocumentWriter(&buf), v)
-	return buf.Bytes(), err
-}
-
-func (u *union) decode(r *bson.Registry, raw bson.Raw, into reflect.Value) error {
-	dec, err := r.LookupDecoder(u.iface)
-	if err != nil {
-		return err
-	}
-	if err := raw.Validate(); err != nil {
-		return err
-	}
-	return dec.DecodeValue(bson.DecodeContext{Registry: r}, bson.NewDocumentReader(bytes.NewReader(raw)), into)
-}
-
 // encodeInterface writes the value in an interface of the union.
 func (k *unionCodec) encodeInterface(ec bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
 	c, err := k.u.caseOf(v)

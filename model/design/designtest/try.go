@@ -100,15 +100,15 @@ func try(
 	sums := make([]Measured, len(w.Operations))
 	for _, i := range schedule(w.Operations) {
 		m, o := &sums[i], w.Operations[i]
-		bytes, began := run.Returned(), time.Now()
+		bytes, began := run.Returned, time.Now()
 		cost, err := modeltest.Measure(monitor, func() error { return run.Run(t.Context(), db, o.Name, m.Runs) })
 		if err != nil {
 			return Trial{}, err
 		}
-		m.add(cost, float64(run.Returned()-bytes), time.Since(began))
+		m.add(cost, float64(run.Returned-bytes), time.Since(began))
 	}
 	for i, o := range w.Operations {
-		m := sums[i].mean(o, p.Operation(o.Name), p.Costs())
+		m := sums[i].mean(o, p.Operation(o.Name), p.Costs)
 		out.Operations = append(out.Operations, m)
 		out.Time += time.Duration(o.Rate * float64(m.Time))
 	}
