@@ -123,7 +123,7 @@ func keyedLives() []keyedLife {
 			keyedChange(t, db, keyedStock.Take("nut", 18, bson.NewObjectID()))
 			keyedChange(t, db, keyedStock.Resize("nut", 8))
 			keyedChange(t, db, keyedStock.Resize("nut", 1))
-			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil || total.Sum != 2 ||
+			if total, err := keyedStock.Totals("nut").One(t.Context(), db); err != nil || total.Sum != 2 ||
 				total.Free != 2 || total.Key != "nut" {
 				t.Errorf("total %v, %v", total, err)
 			}
@@ -252,7 +252,7 @@ func TestKeyedJoin(t *testing.T) {
 		}, func(t *testing.T, db model.DB) {
 			keyedChange(t, db, keyedStock.Add("nut", 7, bson.NewObjectID()))
 		}, func(t testing.TB, db model.DB) {
-			if total, err := keyedStock.Total("nut").One(t.Context(), db); err != nil ||
+			if total, err := keyedStock.Totals("nut").One(t.Context(), db); err != nil ||
 				total.Sum != 12 || total.Free != 12 {
 				t.Errorf("total %v, %v", total, err)
 			}

@@ -44,9 +44,7 @@ func (v Validation) err() error {
 	return nil
 }
 
-// CollMod returns the command that replaces the validator of an existing collection.
-func (v Validation) CollMod() bson.D { return v.command("collMod") }
-
+// command returns the command that sets the validator of a collection: create, or collMod for an existing one.
 func (v Validation) command(name string) bson.D {
 	v = v.withDefaults()
 	validator := v.Validator
@@ -59,10 +57,11 @@ func (v Validation) command(name string) bson.D {
 	}
 }
 
-// String returns [Validation.CollMod]'s command in mongosh syntax.
+// String returns the command in mongosh syntax that replaces the validator of an existing
+// collection.
 func (v Validation) String() string {
 	if err := v.err(); err != nil {
 		return "// refused: " + err.Error()
 	}
-	return "db.runCommand(" + Shell(v.CollMod()) + ")"
+	return "db.runCommand(" + Shell(v.command("collMod")) + ")"
 }

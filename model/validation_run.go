@@ -38,7 +38,7 @@ func (v Validation) Ensure(ctx context.Context, db DB) error {
 			}
 		}
 	}
-	return v.failed(core.Database(db).RunCommand(ctx, v.CollMod()).Err())
+	return v.failed(core.Database(db).RunCommand(ctx, v.command("collMod")).Err())
 }
 
 func (v Validation) failed(err error) error {

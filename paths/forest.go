@@ -64,9 +64,6 @@ func (f *Forest[K]) Delete(id K, mode DeleteMode) error { return f.f.Delete(id, 
 // Len returns the number of nodes.
 func (f *Forest[K]) Len() int { return f.f.Len() }
 
-// Has reports whether the forest contains a node with this id.
-func (f *Forest[K]) Has(id K) bool { return f.f.Contains(id) }
-
 // Roots returns the ids of the roots, from first to last.
 func (f *Forest[K]) Roots() []K { return slices.Clone(f.f.ListRoots()) }
 

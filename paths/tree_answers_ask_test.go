@@ -143,7 +143,7 @@ func answersOfForm(f pathstest.DocumentForm, t *testing.T, db *mongo.Database) a
 			if err != nil {
 				return "", err
 			}
-			if !forest.Has(q.id) {
+			if !pathstest.Contains(forest, q.id) {
 				return "", model.ErrNotFound
 			}
 			return said(pathstest.WalkIDs(forest, q.id), nil)

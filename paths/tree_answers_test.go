@@ -53,7 +53,7 @@ var about = map[string]string{
 	"WithDocs": "declared", "WithReactions": "declared", "WithoutReactions": "declared", "Reactions": "declared",
 	"Roots": "of all", "All": "of all", "Dump": "of all", "DumpIDs": "of all", "Len": "of all",
 	"Load": "of all", "Checks": "of all", "Repair": "of all",
-	"Drop": "of all", "Settled": "of all", "Store": "of all", "Has": "asks whether a node is there",
+	"Drop": "of all", "Settled": "of all", "Store": "of all",
 	"Branches": "of documents", "Adopt": "of all", "CheckLists": "of all",
 }
 

@@ -98,9 +98,9 @@ func (c Case) parts(v any, s string) ([]part, error) {
 			return append(indexParts(d.Index), part{"dropped", data, d.By + d.Why})
 		})...), nil
 	case model.Validation:
-		return []part{documentPart(v.CollMod())}, nil
+		return []part{validationPart(v)}, nil
 	case []model.Validation:
-		return manyParts(v, func(v model.Validation) []part { return []part{documentPart(v.CollMod())} }), nil
+		return manyParts(v, func(v model.Validation) []part { return []part{validationPart(v)} }), nil
 	case mongo.Pipeline:
 		return []part{{"pipeline", stages, v}}, nil
 	case bson.D:
@@ -233,4 +233,12 @@ func documentPart(d bson.D) part {
 		}
 	}
 	return part{"document", filter, d}
+}
+
+// validationPart is the command that sets a validation.
+func validationPart(v model.Validation) part {
+	return documentPart(bson.D{
+		{Key: "collMod", Value: v.Collection}, {Key: "validator", Value: v.Validator},
+		{Key: "validationLevel", Value: v.Level}, {Key: "validationAction", Value: v.Action},
+	})
 }

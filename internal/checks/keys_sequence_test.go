@@ -124,9 +124,9 @@ func sequenceDays() []Case {
 			Make: func(s string) any { return letterBox.Days.Pack(s, 42, late) }},
 		{Method: "keys.Days.Unpack", Reason: "from the same day",
 			Make: func(s string) any { return bagBox.Days.Unpack(s, 42, late) }},
-		{Method: "keys.Days.Of", Reason: "one", Make: func(s string) any { return bagBox.Days.Of(s, first) }},
-		{Method: "keys.Days.Of", Reason: "a day that no calendar has is refused",
-			Make: func(s string) any { return bagBox.Days.Of(s, "2014-02-30") }},
+		{Method: "keys.Days.Range", Reason: "one day", Make: func(s string) any { return bagBox.Days.Range(s, first, first) }},
+		{Method: "keys.Days.Range", Reason: "a day that no calendar has is refused",
+			Make: func(s string) any { return bagBox.Days.Range(s, "2014-02-30", last) }},
 		{
 			Method: "keys.Days.Range", Reason: "a week",
 			Make: func(s string) any { return bagBox.Days.Range(s, first, last) },

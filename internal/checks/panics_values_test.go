@@ -97,7 +97,7 @@ var walkedFunctions = map[string]any{
 	"advise.NewBudget": advise.NewBudget[product, string],
 	"advise.NewSurvey": advise.NewSurvey[product, string, sparePart, string],
 
-	"keys.HashedValue": keys.HashedValue, "keys.ID": keys.ID, "keys.Int": keys.Int,
+	"keys.ID": keys.ID, "keys.Int": keys.Int,
 	"keys.NewSpread": keys.NewSpread[bson.D, any], "keys.NewComposite": keys.NewComposite[bson.D],
 	"keys.NewDocumentKey": keys.NewDocumentKey[bson.D, bson.D], "keys.NewSequence": keys.NewSequence[product, string],
 	"keys.NewShard": keys.NewShard[bson.D, string], "keys.ShardCandidates": keys.ShardCandidates,

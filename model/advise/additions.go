@@ -133,7 +133,7 @@ func (d *decision) newest() {
 	if n == 0 {
 		return
 	}
-	without := func(rule Rule, figure, format string, args ...any) {
+	without := func(rule string, figure, format string, args ...any) {
 		d.without("Child.Newest", rule, figure, format, args...)
 	}
 	figure := d.mark("read/write ratio "+ratioText(d.Child.Newest.ReadsPerWrite), "Child.Newest.ReadsPerWrite")

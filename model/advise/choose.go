@@ -25,7 +25,7 @@ type Advice struct {
 type Reason struct {
 	Text    string
 	Figure  string // numbers that the rule compares; assumed ones end with "(assumed)"
-	Rule    Rule
+	Rule    string // where the rule is published: "004 rule 3" is rule 3 of source 004 of the package comment
 	Against bool   // the rule speaks against the choice
 	Unused  string // the relation's unused field, such as "Child.Page"
 }
@@ -164,7 +164,7 @@ func (r Reason) line() string {
 	if r.Figure != "" {
 		out += ": " + r.Figure
 	}
-	return fmt.Sprintf("%s [%s]", out, r.Rule.text())
+	return fmt.Sprintf("%s [%s]", out, r.Rule)
 }
 
 // runnerUp is another answer in a line, without its flips.

@@ -96,13 +96,13 @@ func (d *decision) text(format string, args ...any) string {
 	return fmt.Sprintf(format, args...)
 }
 
-func (d *decision) say(rule Rule, figure, format string, args ...any) {
+func (d *decision) say(rule string, figure, format string, args ...any) {
 	if d.want {
 		d.reasons = append(d.reasons, Reason{Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule})
 	}
 }
 
-func (d *decision) but(rule Rule, figure, format string, args ...any) {
+func (d *decision) but(rule string, figure, format string, args ...any) {
 	if d.want {
 		d.reasons = append(d.reasons, Reason{Text: fmt.Sprintf(format, args...), Figure: figure, Rule: rule, Against: true})
 	}
@@ -110,7 +110,7 @@ func (d *decision) but(rule Rule, figure, format string, args ...any) {
 
 // without gives the reason why a field of the relation isn't used, and an alternative.
 // Only the first reason for a field counts.
-func (d *decision) without(field string, rule Rule, figure, format string, args ...any) {
+func (d *decision) without(field string, rule string, figure, format string, args ...any) {
 	told := func(r Reason) bool { return r.Unused == d.field(field) }
 	if d.want && !slices.ContainsFunc(d.reasons, told) {
 		d.reasons = append(d.reasons, Reason{
@@ -240,7 +240,7 @@ func (d *decision) small() bool {
 
 // objections returns the reasons against embedding, except atomicity.
 func (d *decision) objections() (out []Reason) {
-	object := func(rule Rule, figure, format string, args ...any) {
+	object := func(rule string, figure, format string, args ...any) {
 		out = append(out, Reason{Text: d.text(format, args...), Figure: figure, Rule: rule})
 	}
 	p, c := d.Parent.Name, d.Child.Name

@@ -230,7 +230,7 @@ func declaredNumbers() []declaredUse {
 			indexes: slotted.Indexes,
 			run: operations{
 				"change the number": changes(slotted.Add("p", 1, bson.NewObjectID())),
-				"show the number":   reads(slotted.Total("p")),
+				"show the number":   reads(slotted.Totals("p")),
 			},
 		},
 		{usesOf(total(advise.Total{ReadsPerChange: 1, Rough: true}))[1], rough.Indexes, operations{

@@ -27,7 +27,7 @@ func sequenceSteps() []worldStep {
 		found("following", s.Following("alice", 1)), found("range", s.Range("alice", 2, 4)),
 		found("newest", s.Newest("alice")), found("gaps", s.Gaps()), paged("pages", s.Newest("alice")),
 		wrote("pack", s.Days.Pack("alice", 1, worldDay)), wrote("pack 3", s.Days.Pack("alice", 3, worldDay)),
-		wrote("unpack", s.Days.Unpack("alice", 1, worldDay)), found("day", s.Days.Of("alice", "2026-11-29")),
+		wrote("unpack", s.Days.Unpack("alice", 1, worldDay)), found("day", s.Days.Range("alice", "2026-11-29", "2026-11-29")),
 		found("days", s.Days.Range("alice", "2026-11-01", "2026-12-01")),
 		found("days before", s.Days.Before("alice", "2026-11-30")),
 		found("days after", s.Days.After("alice", "2026-11-28")),

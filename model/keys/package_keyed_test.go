@@ -129,7 +129,7 @@ func TestKeyedCountersMove(t *testing.T) {
 					t.Errorf("counter %v", c)
 				}
 			}
-			day, err := keyedLetters.Days.Of("alice", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
+			day, err := keyedLetters.Days.Range("alice", "2026-11-29", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
 			if err != nil || len(day.Keys) != 2 {
 				t.Errorf("day %v, %v", day, err)
 			}

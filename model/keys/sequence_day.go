@@ -45,16 +45,8 @@ func (d *Days[D, K]) Unpack(owner K, n int64, t time.Time) model.Write {
 	return d.s.in.Pack(owner, n, t, "$pull")
 }
 
-// Of returns the query of an owner's bucket on the given day.
-//
-// Cost: one command, one document by _id.
-func (d *Days[D, K]) Of(owner K, day string) *model.Find[DayBucket] {
-	key, err := d.s.in.MakeDayKey(owner, day)
-	return d.find(bson.D{{Key: "_id", Value: key}}, 1, err)
-}
-
 // Range returns the query of an owner's buckets between two days, both included, earliest
-// first.
+// first. For the bucket of one day, pass the day twice.
 //
 // Cost: one command, and one for each further batch; served by _id.
 func (d *Days[D, K]) Range(owner K, start, end string) *model.Find[DayBucket] {

@@ -2,6 +2,7 @@ package keys
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,6 +18,17 @@ type ShardCandidate struct {
 	Targeted  []model.Index             // indexes that begin with Key's first field: queries go to few shards
 	Scattered []model.Index             // indexes whose queries go to all shards
 	Broken    []*model.DeclarationError // unique indexes that Key makes impossible: see [Shard.Check]
+}
+
+// String returns one line, such as "{shop: 1}: 2 of 3 indexes targeted, 1 broken". See
+// the fields Targeted and Broken.
+func (c ShardCandidate) String() string {
+	s := fmt.Sprintf("%s: %d of %d indexes targeted", model.Shell(c.Key), len(c.Targeted),
+		len(c.Targeted)+len(c.Scattered))
+	if len(c.Broken) > 0 {
+		s += fmt.Sprintf(", %d broken", len(c.Broken))
+	}
+	return s
 }
 
 // ShardCandidates returns possible shard keys for a collection of the model. One is the

@@ -33,14 +33,6 @@ func shardD(pairs ...any) (d bson.D) {
 	return d
 }
 
-func shardRaw(v any) bson.RawValue {
-	t, data, err := bson.MarshalValue(v)
-	if err != nil {
-		panic(err)
-	}
-	return bson.RawValue{Type: t, Value: data}
-}
-
 func TestShardDeclarations(t *testing.T) {
 	lists := model.NewCollection[struct {
 		ID   int      `bson:"_id"`

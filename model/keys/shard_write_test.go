@@ -42,7 +42,7 @@ func TestShardWrites(t *testing.T) {
 		{
 			reason: "updateOne by _id and a part", key: byDevice,
 			model: &mongo.UpdateOneModel{Filter: shardD("_id", id, "device", "a"), Update: set("n", 1)},
-			want:  keys.Target{Ranges: 1},
+			want:  keys.Target{Scope: keys.AllShards, Ranges: 1},
 		},
 		{
 			reason: "updateOne by two _ids", key: byDevice,
@@ -66,7 +66,7 @@ func TestShardWrites(t *testing.T) {
 		{"deleteOne by the key", byDevice, &mongo.DeleteOneModel{Filter: whole}, one},
 		{"deleteOne by _id", byDevice, &mongo.DeleteOneModel{Filter: shardD("_id", id)}, all},
 		{"deleteOne by neither", byDevice, &mongo.DeleteOneModel{Filter: none}, later(all)},
-		{"deleteMany", byDevice, &mongo.DeleteManyModel{Filter: some}, keys.Target{Ranges: 1}},
+		{"deleteMany", byDevice, &mongo.DeleteManyModel{Filter: some}, keys.Target{Scope: keys.AllShards, Ranges: 1}},
 		{"updateMany", byDevice, &mongo.UpdateManyModel{Filter: none, Update: set("n", 1)}, all},
 		{"updateMany upsert", byDevice, &mongo.UpdateManyModel{Filter: none, Update: set("n", 1), Upsert: &yes}, no},
 		{

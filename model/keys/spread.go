@@ -72,7 +72,7 @@ type Spread[D, K any] struct {
 // NewSpread declares that the string field at path stores keys of a [Spread]. It panics
 // with a [*model.DeclarationError] on an invalid spec, or an invalid path such as _id.
 func NewSpread[D, K any](docs *model.Collection[D, K], path string, spec SpreadSpec) *Spread[D, K] {
-	k := spread.Declare(docs.Docs(), path, spread.Spec(spec), HashedValue)
+	k := spread.Declare(docs.Docs(), path, spread.Spec(spec))
 	return &Spread[D, K]{model.NewParts(k.ListIndexes, nil, k.ListChecks, k.ListFootprints).
 		WithDocs(docs.Docs()).WithReactions(k.MakeReactions), docs, k}
 }

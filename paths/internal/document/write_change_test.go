@@ -45,7 +45,7 @@ func documentStep(
 			"move %q %v", id, place,
 		), func(t *pathstest.Remarks) model.Change { return t.Move("p", id, place) }, want
 	case n < 90:
-		if !f.Has(id) {
+		if !pathstest.Contains(f, id) {
 			want = model.ErrNotFound
 		}
 		return fmt.Sprintf("set %q", id), func(t *pathstest.Remarks) model.Change {
@@ -105,7 +105,7 @@ func compareForms(
 	if problems, err := pathstest.DamageList(t.Context(), db, f.Tree, "p"); err != nil || len(problems) > 0 {
 		t.Fatalf("%s: %v, %v", f.Name, problems, err)
 	}
-	if !forest.Has(id) || !forest.Has(other) {
+	if !pathstest.Contains(forest, id) || !pathstest.Contains(forest, other) {
 		return
 	}
 	ctx := t.Context()

@@ -238,6 +238,12 @@ func (k Kind) ReadForest(t testing.TB, db *mongo.Database) *paths.Forest[string]
 	}, func(id string) string { return id }))
 }
 
+// Contains reports whether a forest has a node with an id.
+func Contains(f *paths.Forest[string], id string) bool {
+	_, _, err := f.Parent(id)
+	return err == nil
+}
+
 // CountBelow returns the number of a node's descendants.
 func CountBelow(f *paths.Forest[string], id string) int { return len(Must(f.Descendants(id, 0))) }
 

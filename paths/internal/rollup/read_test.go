@@ -82,7 +82,7 @@ func TestRollUp(t *testing.T) {
 					t.Fatal(err)
 				}
 				for id := range items {
-					if !f.Has(id) {
+					if !pathstest.Contains(f, id) {
 						delete(items, id)
 					}
 				}

@@ -197,7 +197,7 @@ func nestedEnd(k pathstest.NestedKind, t *testing.T, db *mongo.Database, p model
 		wantNumbers(k, t, db, want, op.name)
 	}
 	later := nestedInsert(paths.FirstRoot[string]())
-	if want.Has("x") {
+	if pathstest.Contains(want, "x") {
 		later = nestedMove(want.Roots()[len(want.Roots())-1], paths.FirstRoot[string]())
 	}
 	if err := later.forest(want); err != nil {

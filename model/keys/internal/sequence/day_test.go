@@ -68,7 +68,7 @@ func TestSequenceDays(t *testing.T) {
 			}{
 				{"all", local.Days.Range(owner, "2011-12-01", "2012-01-31"),
 					[]string{"2011-12-29", "2011-12-31", "2012-01-01"}},
-				{"one", local.Days.Of(owner, "2011-12-31"), []string{"2011-12-31"}},
+				{"one", local.Days.Range(owner, "2011-12-31", "2011-12-31"), []string{"2011-12-31"}},
 				{"the day before", local.Days.Before(owner, "2011-12-31").Limited(1), []string{"2011-12-29"}},
 				{"the day after", local.Days.After(owner, "2011-12-29").Limited(1), []string{"2011-12-31"}},
 				{"none after", local.Days.After(owner, "2012-01-01"), nil},
@@ -77,7 +77,7 @@ func TestSequenceDays(t *testing.T) {
 					t.Errorf("%s of %q: %v, want %v", c.reason, owner, got, c.want)
 				}
 			}
-			b, err := local.Days.Of(owner, "2011-12-31").One(ctx, db)
+			b, err := local.Days.Range(owner, "2011-12-31", "2011-12-31").One(ctx, db)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,10 +107,10 @@ func TestSequenceDays(t *testing.T) {
 		}
 	})
 	for _, err := range []error{
-		seqPlain.Days.Pack("a", 1, time.Now()).Err, seqPlain.Days.Of("a", "2026-11-21").Err,
+		seqPlain.Days.Pack("a", 1, time.Now()).Err, seqPlain.Days.Range("a", "2026-11-21", "2026-11-21").Err,
 		seqPlain.Days.Unpacked("a").Err,
 		seqPlain.Days.Packed(keys.DayBucket{Keys: []string{"a"}}).Err,
-		local.Days.Of("a", "2026-02-30").Err, local.Days.Range("", "2026-11-21", "2026-11-21").Err,
+		local.Days.Range("a", "2026-02-30", "2026-02-30").Err, local.Days.Range("", "2026-11-21", "2026-11-21").Err,
 		local.Days.Pack("a", 1, time.Date(10000, 1, 2, 0, 0, 0, 0, time.UTC)).Err,
 	} {
 		testkit.WantValueError(t, "days", err)
@@ -119,10 +119,10 @@ func TestSequenceDays(t *testing.T) {
 		"", "2026-11-2", "2026-11-021", "2026-13-01", "2026-00-01", "2026-02-29", "2026-11-31", "+026-11-21",
 		"2026/11/21", "2026-11-21 ", "２０２６-11-21", "-001-01-01",
 	} {
-		testkit.WantValueError(t, bad, local.Days.Of("a", bad).Err)
+		testkit.WantValueError(t, bad, local.Days.Range("a", bad, bad).Err)
 	}
 	for _, good := range []string{"0000-01-01", "2024-02-29", "9999-12-31"} {
-		if f := local.Days.Of("a", good); f.Err != nil {
+		if f := local.Days.Range("a", good, good); f.Err != nil {
 			t.Error(f.Err)
 		}
 	}

@@ -56,7 +56,7 @@ func TestSequenceIndexed(t *testing.T) {
 			{"At", seqDaily.At("o007", 1)}, {"Previous", seqDaily.Previous("o007", 3)},
 			{"Following", seqDaily.Following("o007", 1)}, {"Range", seqDaily.Range("o007", 1, 2)},
 			{"Newest", seqDaily.Newest("o007")}, {"a page", page.After("o007_0001")},
-			{"Day", seqDaily.Days.Of("o007", day)}, {"Days", seqDaily.Days.Range("o007", day, day)},
+			{"Day", seqDaily.Days.Range("o007", day, day)}, {"Days", seqDaily.Days.Range("o007", day, day)},
 			{"DaysBefore", seqDaily.Days.Before("o007", day)}, {"DaysAfter", seqDaily.Days.After("o007", day)},
 			{"Packed", seqDaily.Days.Packed(keys.DayBucket{Keys: []string{"o007_0001", "o008_0001"}})},
 			{"Unpacked", seqDaily.Days.Unpacked("o007")},
@@ -133,7 +133,7 @@ func TestKeysCosts(t *testing.T) {
 		want("Unpacked", 1, 0, 3, find(seqDaily.Days.Unpacked("a")))
 		want("Pack", 1, 1, 0, run(seqDaily.Days.Pack("a", 1, at)))
 		want("Unpacked, after one was packed", 1, 0, 2, find(seqDaily.Days.Unpacked("a")))
-		want("Day", 1, 0, 1, func() error { _, err := seqDaily.Days.Of("a", day).One(ctx, db); return err })
+		want("Day", 1, 0, 1, func() error { _, err := seqDaily.Days.Range("a", day, day).One(ctx, db); return err })
 		want("Days", 1, 0, 1, func() error { _, err := seqDaily.Days.Range("a", day, day).All(ctx, db); return err })
 		want("Packed", 1, 0, 1, find(seqDaily.Days.Packed(keys.DayBucket{Keys: []string{"a_0001"}})))
 		want("Unpack", 1, 1, 0, run(seqDaily.Days.Unpack("a", 1, at)))

@@ -315,7 +315,7 @@ func TestSequenceInsertFaults(t *testing.T) {
 			return err
 		},
 		Check: func(t testing.TB, db *mongo.Database) {
-			day, err := seqDaily.Days.Of("a", "2026-11-21").One(context.Background(), db)
+			day, err := seqDaily.Days.Range("a", "2026-11-21", "2026-11-21").One(context.Background(), db)
 			if err != nil || !slices.Equal(day.Keys, []string{"a_0001"}) {
 				t.Errorf("%v, %v", day, err)
 			}

@@ -69,8 +69,6 @@ type Keys struct {
 	// counts has Parts first, then Was. A document may be stored under any of them. 0 stands for documents whose key
 	// field contains a value without a part.
 	counts []int
-
-	hash func(bson.RawValue) int64 // keys.HashedValue
 }
 
 // A Spec is a keys.SpreadSpec. The fields have the same order, because the shell converts one into the other.
@@ -83,8 +81,8 @@ type Spec struct {
 
 // Declare checks a declaration, and panics if it doesn't fit the documents. path is the key field. keys.NewSpread calls
 // it.
-func Declare(docs *core.Docs, path string, spec Spec, hash func(bson.RawValue) int64) *Keys {
-	k := &Keys{docs: docs, path: path, spec: spec, hash: hash}
+func Declare(docs *core.Docs, path string, spec Spec) *Keys {
+	k := &Keys{docs: docs, path: path, spec: spec}
 	place := core.Place(fmt.Sprintf("NewSpread of %s.%s", docs.Name(), path))
 	f := docs.MustField(path)
 	switch {

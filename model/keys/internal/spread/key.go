@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
@@ -63,7 +64,7 @@ func (k *Keys) hashRaw(raw bson.RawValue) (uint64, error) {
 		return 0, k.docs.Refuse(k.spec.By, nil,
 			"is missing, null, an array or a regular expression, which can't be looked up")
 	}
-	return uint64(k.hash(raw)), nil
+	return uint64(bsonval.Hash64(raw)), nil
 }
 
 // canLookUp reports whether an equality on a field finds exactly the documents with this value. An equality with null
