@@ -16,11 +16,11 @@ import (
 // copy of doc.
 func AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
-	return asRead(doc, isWhole(doc))
+	return matchIDAndExpr(doc, documentCondition(doc))
 }
 
-// isWhole is the condition that a document equals doc.
-func isWhole(doc bson.Raw) bson.D {
+// documentCondition is the condition that a document equals doc.
+func documentCondition(doc bson.Raw) bson.D {
 	// Not $eq: MongoDB 4.4 and 5.0 fail where $expr compares $$ROOT with a constant.
 	return bson.D{{Key: "$in", Value: bson.A{"$$ROOT", bson.A{mql.Literal(doc)}}}}
 }
@@ -33,10 +33,10 @@ func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 	all := bson.A{}
 	for _, name := range names {
 		if CheckKey(name) == nil {
-			all = append(all, fieldAsRead(name, doc.Lookup(name)))
+			all = append(all, fieldCondition(name, doc.Lookup(name)))
 		}
 	}
-	return asRead(doc, bson.D{{Key: "$and", Value: all}})
+	return matchIDAndExpr(doc, bson.D{{Key: "$and", Value: all}})
 }
 
 // AsRead returns the filter for a document of the shape that is as it was read. doc is
@@ -47,7 +47,7 @@ func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 // embedded documents with all their fields.
 func (s Shape) AsRead(doc bson.Raw) bson.D {
 	doc = bytes.Clone(doc)
-	return asRead(doc, s.condition(doc, nil))
+	return matchIDAndExpr(doc, s.condition(doc, nil))
 }
 
 // condition is the condition of AsRead, without fields that scopes added.
@@ -58,9 +58,9 @@ func (s Shape) condition(doc bson.Raw, added []string) bson.D {
 	}
 	if base == nil || base == rawType || base == dType || base.Kind() == reflect.Interface {
 		if len(added) == 0 {
-			return isWhole(doc)
+			return documentCondition(doc)
 		}
-		return bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, nil, true, added)}}
+		return bson.D{{Key: "$and", Value: s.codec.fieldConditions(doc, nil, true, added)}}
 	}
 	var own *Layout
 	whole := base.Kind() == reflect.Map && !isMarshaler(base) && !isMarshaler(reflect.PointerTo(base))
@@ -68,15 +68,15 @@ func (s Shape) condition(doc bson.Raw, added []string) bson.D {
 		own, _ = LayoutOf(base, s.codec)
 		whole = own != nil && own.Open
 	}
-	return bson.D{{Key: "$and", Value: s.codec.fieldsAsRead(doc, own, whole, added)}}
+	return bson.D{{Key: "$and", Value: s.codec.fieldConditions(doc, own, whole, added)}}
 }
 
 var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
 
-// fieldsAsRead returns the conditions on a document's fields. l is the type's layout or
+// fieldConditions returns the conditions on a document's fields. l is the type's layout or
 // nil. whole means that the document has no other fields than these and added, which
 // aren't compared.
-func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool, added []string) bson.A {
+func (c *Codec) fieldConditions(doc bson.Raw, l *Layout, whole bool, added []string) bson.A {
 	all, names := bson.A{}, bson.A{"_id"}
 	for _, name := range added {
 		names = append(names, name)
@@ -87,13 +87,13 @@ func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool, added []string
 			return
 		}
 		if l != nil && l.fields[name] != nil {
-			if alike := c.readAlike(l.fields[name].typ); v.Type == 0 || isAlike(alike, v) {
+			if alike := c.readAsZero(l.fields[name].typ); v.Type == 0 || isReadAsZero(alike, v) {
 				held := bson.D{{Key: "$ifNull", Value: bson.A{"$" + name, nil}}}
 				all = append(all, bson.D{{Key: "$in", Value: bson.A{held, mql.Literal(alike)}}})
 				return
 			}
 		}
-		all = append(all, fieldAsRead(name, v))
+		all = append(all, fieldCondition(name, v))
 	}
 	elements, _ := doc.Elements()
 	for _, e := range elements {
@@ -116,9 +116,9 @@ func (c *Codec) fieldsAsRead(doc bson.Raw, l *Layout, whole bool, added []string
 	return all
 }
 
-// readAlike returns the values that decode as a type's zero value, as a missing field
+// readAsZero returns the values that decode as a type's zero value, as a missing field
 // does: null, and the stored zero value.
-func (c *Codec) readAlike(t reflect.Type) bson.A {
+func (c *Codec) readAsZero(t reflect.Type) bson.A {
 	alike := bson.A{nil}
 	zero := reflect.Zero(t)
 	switch {
@@ -136,8 +136,8 @@ func (c *Codec) readAlike(t reflect.Type) bson.A {
 	return alike
 }
 
-// isAlike reports whether a value is one of those that readAlike returns.
-func isAlike(alike bson.A, v bson.RawValue) bool {
+// isReadAsZero reports whether a value is one of those that readAsZero returns.
+func isReadAsZero(alike bson.A, v bson.RawValue) bool {
 	if v.Type == bson.TypeNull {
 		return true
 	}
@@ -150,13 +150,13 @@ func isAlike(alike bson.A, v bson.RawValue) bool {
 	return false
 }
 
-func fieldAsRead(name string, v bson.RawValue) bson.D {
+func fieldCondition(name string, v bson.RawValue) bson.D {
 	if v.Type == 0 {
 		return bson.D{{Key: "$eq", Value: bson.A{bson.D{{Key: "$type", Value: "$" + name}}, "missing"}}}
 	}
 	return bson.D{{Key: "$eq", Value: bson.A{"$" + name, mql.Literal(v)}}}
 }
 
-func asRead(doc bson.Raw, condition any) bson.D {
+func matchIDAndExpr(doc bson.Raw, condition any) bson.D {
 	return bson.D{{Key: "_id", Value: mql.Eq(doc.Lookup("_id"))}, {Key: "$expr", Value: condition}}
 }

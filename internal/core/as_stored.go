@@ -27,7 +27,7 @@ type Scoping struct {
 // doc, whose type has this shape. It compares like [Shape.AsRead], without the fields
 // that scopes add.
 func (s Shape) AsStored(collection string, doc bson.Raw) bson.D {
-	return asRead(doc, storedAs{collection: collection, shape: s, doc: bytes.Clone(doc)})
+	return matchIDAndExpr(doc, storedAs{collection: collection, shape: s, doc: bytes.Clone(doc)})
 }
 
 // AsStored is [Shape.AsStored] for a whole document.
@@ -71,7 +71,7 @@ func (p Placed) document() (bson.Raw, error) {
 		doc := p.doc
 		for _, a := range p.added {
 			var err error
-			if doc, err = a.Inserted(doc); err != nil {
+			if doc, err = a.AddTo(doc); err != nil {
 				return nil, err
 			}
 		}
@@ -99,8 +99,8 @@ func InServerOrder(set bson.D) bson.D {
 	return set
 }
 
-// Inserted returns a new document with the fields.
-func (a Additions) Inserted(doc bson.Raw) (bson.Raw, error) {
+// AddTo returns a new document with the fields.
+func (a Additions) AddTo(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
 		return nil, err
@@ -129,11 +129,11 @@ func WithAdditions(v any, of func(collection string) Additions) (out any, ok boo
 	if CheckDepth(v) != nil {
 		return nil, false // refused when it is encoded
 	}
-	return addWithin(v, of)
+	return addToValue(v, of)
 }
 
-// addWithin is WithAdditions for a value of limited depth.
-func addWithin(v any, of func(collection string) Additions) (out any, ok bool) {
+// addToValue is WithAdditions for a value of limited depth.
+func addToValue(v any, of func(collection string) Additions) (out any, ok bool) {
 	switch v := v.(type) {
 	case storedAs:
 		a := of(v.collection)
@@ -146,18 +146,18 @@ func addWithin(v any, of func(collection string) Additions) (out any, ok bool) {
 		v.added = append(slices.Clone(v.added), of(v.collection))
 		return v, true
 	case bson.D:
-		return withAdditions(v, func(e *bson.E) *any { return &e.Value }, of)
+		return addToList(v, func(e *bson.E) *any { return &e.Value }, of)
 	case bson.A:
-		return withAdditions(v, func(e *any) *any { return e }, of)
+		return addToList(v, func(e *any) *any { return e }, of)
 	}
 	return nil, false
 }
 
-// withAdditions is addWithin for the values of a document or array.
-func withAdditions[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
+// addToList is addToValue for the values of a document or array.
+func addToList[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
 	var out L
 	for i := range list {
-		now, ok := addWithin(*value(&list[i]), of)
+		now, ok := addToValue(*value(&list[i]), of)
 		if !ok {
 			continue
 		}

@@ -73,11 +73,11 @@ func (c *Codec) Document(v any) (bson.Raw, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
 	}
-	return c.encoded(v)
+	return c.encodeDocument(v)
 }
 
-// encoded is Document for what is known not to be too deep.
-func (c *Codec) encoded(v any) (bson.Raw, error) {
+// encodeDocument is Document for what is known not to be too deep.
+func (c *Codec) encodeDocument(v any) (bson.Raw, error) {
 	if raw, ok := v.(bson.Raw); ok {
 		return bytes.Clone(raw), nil
 	}
@@ -204,7 +204,7 @@ func (c *Codec) clone(v any) (any, error) {
 	if m := reflect.ValueOf(v); c.isPlainMap(m) {
 		return c.sortedD(m)
 	}
-	doc, err := c.encoded(bson.D{{Key: "v", Value: v}})
+	doc, err := c.encodeDocument(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return nil, err
 	}

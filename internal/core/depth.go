@@ -13,15 +13,15 @@ import (
 
 // CheckDepth refuses a value with more than [bsonval.MaxLevels] levels.
 func CheckDepth(v any) error {
-	if deeper(v, bsonval.MaxLevels) {
+	if isDeeper(v, bsonval.MaxLevels) {
 		return ValueError("", "value", nil,
 			fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, bsonval.MaxLevels))
 	}
 	return nil
 }
 
-// deeper reports whether a value has more levels than n.
-func deeper(v any, n int) bool {
+// isDeeper reports whether a value has more levels than n.
+func isDeeper(v any, n int) bool {
 	if n < 0 {
 		return true
 	}
@@ -29,34 +29,34 @@ func deeper(v any, n int) bool {
 	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime:
 		return false
 	case bson.Raw:
-		return rawDeeper(v, n)
+		return isRawDeeper(v, n)
 	case bson.RawArray:
-		return rawDeeper(v, n)
+		return isRawDeeper(v, n)
 	case bson.RawValue:
-		return (v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray) && rawDeeper(v.Value, n)
+		return (v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray) && isRawDeeper(v.Value, n)
 	case bson.D:
 		for _, e := range v {
-			if deeper(e.Value, n-1) {
+			if isDeeper(e.Value, n-1) {
 				return true
 			}
 		}
 		return false
 	case bson.A:
 		for _, e := range v {
-			if deeper(e, n-1) {
+			if isDeeper(e, n-1) {
 				return true
 			}
 		}
 		return false
 	case mongo.Pipeline:
 		for _, e := range v {
-			if deeper(e, n-1) {
+			if isDeeper(e, n-1) {
 				return true
 			}
 		}
 		return false
 	}
-	return nests(reflect.TypeOf(v)) && deeperValue(reflect.ValueOf(v), n)
+	return canNest(reflect.TypeOf(v)) && isValueDeeper(reflect.ValueOf(v), n)
 }
 
 // errTooDeep refuses bytes that are nested deeper.
@@ -64,8 +64,8 @@ func errTooDeep() error {
 	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", bsonval.MaxLevels))
 }
 
-// rawDeeper reports whether encoded bytes have more levels than n.
-func rawDeeper(doc []byte, n int) bool {
+// isRawDeeper reports whether encoded bytes have more levels than n.
+func isRawDeeper(doc []byte, n int) bool {
 	if n < 0 {
 		return true
 	}
@@ -78,7 +78,7 @@ func rawDeeper(doc []byte, n int) bool {
 		if !ok {
 			return false
 		}
-		if t := bson.Type(e[0]); (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && rawDeeper(e.Value().Data, n-1) {
+		if t := bson.Type(e[0]); (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && isRawDeeper(e.Value().Data, n-1) {
 			return true
 		}
 		rest = after
@@ -86,7 +86,7 @@ func rawDeeper(doc []byte, n int) bool {
 	return false
 }
 
-func deeperValue(v reflect.Value, n int) bool {
+func isValueDeeper(v reflect.Value, n int) bool {
 	if n < 0 {
 		return true
 	}
@@ -95,30 +95,30 @@ func deeperValue(v reflect.Value, n int) bool {
 		if v.IsNil() || !v.CanInterface() {
 			return false
 		}
-		return deeper(v.Elem().Interface(), n)
+		return isDeeper(v.Elem().Interface(), n)
 	case reflect.Pointer:
-		return !v.IsNil() && deeperValue(v.Elem(), n-1)
+		return !v.IsNil() && isValueDeeper(v.Elem(), n-1)
 	case reflect.Slice, reflect.Array:
-		if !nests(v.Type().Elem()) {
+		if !canNest(v.Type().Elem()) {
 			return false
 		}
 		for i := range v.Len() {
-			if deeperValue(v.Index(i), n-1) {
+			if isValueDeeper(v.Index(i), n-1) {
 				return true
 			}
 		}
 	case reflect.Map:
-		if !nests(v.Type().Elem()) {
+		if !canNest(v.Type().Elem()) {
 			return false
 		}
 		for _, e := range v.Seq2() {
-			if deeperValue(e, n-1) {
+			if isValueDeeper(e, n-1) {
 				return true
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && nests(f.Type) && deeperValue(v.Field(i), n-1) {
+			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && canNest(f.Type) && isValueDeeper(v.Field(i), n-1) {
 				return true
 			}
 		}
@@ -128,9 +128,9 @@ func deeperValue(v reflect.Value, n int) bool {
 
 var nestingTypes sync.Map // reflect.Type → bool
 
-// nests reports whether values of a type can have any depth: the type contains itself or
+// canNest reports whether values of a type can have any depth: the type contains itself or
 // an interface.
-func nests(t reflect.Type) bool {
+func canNest(t reflect.Type) bool {
 	if t == nil {
 		return false
 	}

@@ -25,7 +25,7 @@ type Docs struct {
 	codec  *Codec
 	older  *olderTypes
 	added  *addedFields
-	keyed  *atomic.Bool                       // the _ids are made of keys; copies of the collection share it, except Named
+	keyed  *atomic.Bool                       // the _ids are made of keys; copies of the collection share it, except WithName
 	id     func(doc any) (id any, found bool) // of the document that doc points at
 
 	unchecked bool // a user's filters, sorts and updates pass as they are
@@ -67,7 +67,7 @@ func (d *Docs) Layout() *Layout { return d.layout }
 // Codec encodes the documents, and reads them through the collection's versions. It is
 // nil for the driver's defaults.
 func (d *Docs) Codec() *Codec {
-	if v := d.older.declared(); v != nil {
+	if v := d.older.loadVersions(); v != nil {
 		return v.codec
 	}
 	return d.codec
@@ -76,9 +76,9 @@ func (d *Docs) Codec() *Codec {
 // IsZero reports whether the collection is zero or nil.
 func (d *Docs) IsZero() bool { return d.layout == nil }
 
-// Named returns the same declaration under another name. It panics if MongoDB refuses the
+// WithName returns the same declaration under another name. It panics if MongoDB refuses the
 // name.
-func (d *Docs) Named(name string) *Docs {
+func (d *Docs) WithName(name string) *Docs {
 	checkCollectionName(name)
 	out := *d
 	if !d.IsZero() {
@@ -108,9 +108,9 @@ func (d *Docs) ShareKeyed() {
 // IsKeyed reports whether [Docs.MakeKeyed] was called.
 func (d *Docs) IsKeyed() bool { return d.keyed != nil && d.keyed.Load() }
 
-// Unchecked returns the declaration without checks of filters, sorts and updates against
+// WithoutChecks returns the declaration without checks of filters, sorts and updates against
 // the documents' type.
-func (d *Docs) Unchecked() *Docs {
+func (d *Docs) WithoutChecks() *Docs {
 	out := *d
 	out.unchecked = true
 	return &out
@@ -164,7 +164,7 @@ func (d *Docs) Lookup(path string) (Field, error) {
 	}
 	f, err := d.layout.Resolve(path, d.codec)
 	if err == nil {
-		if older := d.older.check(path, f, d.codec); older != nil {
+		if older := d.older.checkPath(path, f, d.codec); older != nil {
 			err = fmt.Errorf("%w: migrate and change the document with schema.Versions.Edit", older)
 		}
 	}
@@ -180,7 +180,7 @@ func (d *Docs) MustField(path string) Field {
 	}
 	f, err := d.layout.Resolve(path, d.codec)
 	if err == nil {
-		if older := d.older.check(path, f, d.codec); older != nil {
+		if older := d.older.checkPath(path, f, d.codec); older != nil {
 			d.Fail(older.Error(), path, olderRemedy)
 		}
 	}
@@ -188,7 +188,7 @@ func (d *Docs) MustField(path string) Field {
 		d.Fail(err.Error(), path,
 			"name a path of the documents; the names in it are the bson tags or the lowercased field names")
 	}
-	d.older.use(path)
+	d.older.notePath(path)
 	return f
 }
 

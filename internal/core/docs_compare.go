@@ -10,7 +10,7 @@ import (
 // Includes reports whether d's declaration says that documents of e's type are stored in
 // the collection: the type itself, a value of d's interface, or an older version.
 func (d *Docs) Includes(e *Docs) bool {
-	own, other := d.base(), e.base()
+	own, other := d.baseType(), e.baseType()
 	isInterface := own.Kind() == reflect.Interface
 	if own == other || isInterface && (other.Implements(own) || reflect.PointerTo(other).Implements(own)) {
 		return true
@@ -31,7 +31,7 @@ func (d *Docs) Includes(e *Docs) bool {
 // IsUntyped reports whether the documents' Go type stores any document: bson.D, bson.Raw,
 // a map or an empty interface.
 func (d *Docs) IsUntyped() bool {
-	base := d.base()
+	base := d.baseType()
 	switch {
 	case openTypes[base]:
 		return true
@@ -43,8 +43,8 @@ func (d *Docs) IsUntyped() bool {
 	return base.Kind() == reflect.Map || base.Kind() == reflect.Slice && base.Elem() == elemType
 }
 
-// base returns the documents' Go type without pointers.
-func (d *Docs) base() reflect.Type {
+// baseType returns the documents' Go type without pointers.
+func (d *Docs) baseType() reflect.Type {
 	_, base := kindOf(d.typ)
 	return base
 }
@@ -56,7 +56,7 @@ type Difference struct{ Own, Other, Remedy string }
 // the documents' type, or nil.
 func (d *Docs) Compare(e *Docs) *Difference {
 	const oneValue = "give both techniques one Collection value"
-	same := d.base() == e.base()
+	same := d.baseType() == e.baseType()
 	switch own, other := keyClass(d.key), keyClass(e.key); {
 	case own != other && own != "" && other != "" && d.IsUntyped() == e.IsUntyped():
 		return &Difference{
@@ -66,8 +66,8 @@ func (d *Docs) Compare(e *Docs) *Difference {
 	case same && d.codec.jsonTags() != e.codec.jsonTags():
 		own, other := pick(d.codec.jsonTags(), "with fields named by JSON tags", "with fields named by bson tags")
 		return &Difference{own, other, "declare the collection with the same CollectionOptions"}
-	case same && !d.IsUntyped() && d.older.declared() != e.older.declared():
-		own, other := pick(d.older.declared() != nil, "with versions", "without these versions")
+	case same && !d.IsUntyped() && d.older.loadVersions() != e.older.loadVersions():
+		own, other := pick(d.older.loadVersions() != nil, "with versions", "without these versions")
 		return &Difference{own, other, oneValue + ", that of schema.NewVersions"}
 	case d.StoreField() != e.StoreField():
 		return &Difference{

@@ -96,7 +96,7 @@ func (d *Docs) Document(doc any) (bson.Raw, error) {
 	if err != nil {
 		return nil, err
 	}
-	return d.Stamped(raw)
+	return d.StampVersion(raw)
 }
 
 // AppendElement appends an element with name and v, encoded like Encode, to dst. With
@@ -130,9 +130,9 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	return raw, nil
 }
 
-// Checked encodes the whole document at ptr with its version, and checks its _id, names
+// EncodeChecked encodes the whole document at ptr with its version, and checks its _id, names
 // and size.
-func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
+func (d *Docs) EncodeChecked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if d.IsZero() {
 		return nil, id, d.Refuse("document", nil, "the collection is the zero Collection: declare it with NewCollection")
 	}

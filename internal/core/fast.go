@@ -60,7 +60,7 @@ func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, b
 		}
 	case bson.RawValue:
 		nested := v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray
-		if v.Type.IsValid() && bsonval.WellFormed(v) && !(nested && rawDeeper(v.Value, bsonval.MaxLevels-fastLevels)) {
+		if v.Type.IsValid() && bsonval.WellFormed(v) && !(nested && isRawDeeper(v.Value, bsonval.MaxLevels-fastLevels)) {
 			return append(appendHeader(dst, v.Type, name), v.Value...), true
 		}
 	default:

@@ -52,9 +52,9 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 		m, known := l.fields[part]
 		if !known {
 			if l.Open {
-				return f.opened(), nil
+				return f.asUntyped(), nil
 			}
-			return f, l.noField(part)
+			return f, l.refuseName(part)
 		}
 		last := i == len(parts)-1
 		elem, arrays, k := takeArrays(m.typ)
@@ -73,9 +73,9 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 		}
 		switch k {
 		case scalar:
-			return f, noFieldBelow(strings.Join(parts[:i+1], "."), elem, parts[i+1])
+			return f, refuseNameBelow(strings.Join(parts[:i+1], "."), elem, parts[i+1])
 		case open:
-			return f.opened(), nil
+			return f.asUntyped(), nil
 		}
 		next, err := LayoutOf(elem, c)
 		if err != nil {
@@ -90,15 +90,15 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 	return f, nil
 }
 
-// opened is the field when its path has left what is known.
-func (f Field) opened() Field {
+// asUntyped is the field when its path has left what is known.
+func (f Field) asUntyped() Field {
 	f.Untyped, f.Type, f.list, f.null, f.steps = true, nil, false, false, nil
 	return f
 }
 
-func (l *Layout) noField(name string) error {
+func (l *Layout) refuseName(name string) error {
 	msg := fmt.Sprintf("%s stores no field %q", l.typ, name)
-	if n := nearest(name, l.Names); n != "" {
+	if n := findNearest(name, l.Names); n != "" {
 		return fmt.Errorf("%s; did you mean %q? Its fields: %s", msg, n, strings.Join(l.Names, ", "))
 	}
 	return fmt.Errorf("%s; its fields: %s", msg, strings.Join(l.Names, ", "))

@@ -24,7 +24,7 @@ func (d *Docs) CheckFilter(filter bson.D) error {
 
 // checkFilter is CheckFilter for documents of a layout, at a path of the collection's.
 // Guard returns a checked copy of the condition of a write. It must not be empty.
-func (d *Docs) Guard(guard bson.D) (bson.D, error) {
+func (d *Docs) CheckGuard(guard bson.D) (bson.D, error) {
 	if len(guard) == 0 {
 		return nil, d.Refuse("guard", nil, "is empty: give at least one condition")
 	}
@@ -39,14 +39,14 @@ func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	for i := range filter {
 		e := &filter[i]
 		if strings.HasPrefix(e.Key, "$") {
-			for _, sub := range filtersOf(e.Value) {
+			for _, sub := range joinedFilters(e.Value) {
 				if err := d.checkFilter(l, at, sub); err != nil {
 					return err
 				}
 			}
 			continue
 		}
-		q, err := d.lookQueried(l, at, e.Key)
+		q, err := d.findTarget(l, at, e.Key)
 		if err == nil && q != opaque {
 			err = d.checkCondition(q, at+e.Key, e.Value)
 		}
@@ -57,8 +57,8 @@ func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	return nil
 }
 
-// filtersOf are the filters that $and, $or and $nor hold.
-func filtersOf(v any) (out []bson.D) {
+// joinedFilters are the filters that $and, $or and $nor hold.
+func joinedFilters(v any) (out []bson.D) {
 	switch v := v.(type) {
 	case bson.A:
 		for _, sub := range v {
@@ -74,15 +74,15 @@ func filtersOf(v any) (out []bson.D) {
 	return out
 }
 
-// lookQueried looks up a path of a query or update. Paths of older versions and of
+// findTarget looks up a path of a query or update. Paths of older versions and of
 // techniques' own fields have no known type.
-func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
-	if at == "" && d.added.has(path) {
+func (d *Docs) findTarget(l *Layout, at, path string) (*target, error) {
+	if at == "" && d.added.hasPath(path) {
 		return opaque, nil
 	}
-	q, err := l.queried(path, d.codec)
+	q, err := l.lookUpTarget(path, d.codec)
 	if err != nil {
-		if at == "" && d.older.has(path, d.codec) {
+		if at == "" && d.older.hasPath(path, d.codec) {
 			return opaque, nil
 		}
 		return nil, d.Refuse(at+path, nil, err.Error())
@@ -92,10 +92,10 @@ func (d *Docs) lookQueried(l *Layout, at, path string) (*queried, error) {
 
 // checkCondition checks a filter's condition on a path: a value, a pattern, or a document
 // of operators.
-func (d *Docs) checkCondition(q *queried, path string, v any) error {
+func (d *Docs) checkCondition(q *target, path string, v any) error {
 	cond, ok := v.(bson.D)
-	if !ok || !operatorFirst(cond) {
-		return d.checkHeld(q, path, q.holds, v)
+	if !ok || !beginsWithOperator(cond) {
+		return d.checkValue(q, path, q.holds, v)
 	}
 	for i := range cond {
 		if err := d.checkOperator(q, path, cond[i].Key, cond[i].Value); err != nil {
@@ -105,10 +105,10 @@ func (d *Docs) checkCondition(q *queried, path string, v any) error {
 	return nil
 }
 
-func (d *Docs) checkOperator(q *queried, path, op string, v any) error {
+func (d *Docs) checkOperator(q *target, path, op string, v any) error {
 	switch op {
 	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte":
-		return d.checkHeld(q, path, q.holds, v)
+		return d.checkValue(q, path, q.holds, v)
 	case "$in", "$nin", "$all":
 		return d.checkEach(q, path, q.holds, v)
 	case "$not":
@@ -123,31 +123,31 @@ func (d *Docs) checkOperator(q *queried, path, op string, v any) error {
 		}
 	case "$size":
 		if q.depth == 0 {
-			return d.notArray(q, path, op)
+			return d.refuseNoArray(q, path, op)
 		}
 	case "$elemMatch":
 		inner, ok := v.(bson.D)
 		switch {
 		case q.depth == 0:
-			return d.notArray(q, path, op)
-		case ok && operatorFirst(inner) && !logical(inner[0].Key):
+			return d.refuseNoArray(q, path, op)
+		case ok && beginsWithOperator(inner) && !isLogical(inner[0].Key):
 			element := *q
 			element.holds = q.element
 			return d.checkCondition(&element, path, inner)
-		case ok && q.of != nil:
-			return d.checkFilter(q.of, path+".", inner)
+		case ok && q.docs != nil:
+			return d.checkFilter(q.docs, path+".", inner)
 		}
 	}
 	return nil
 }
 
-// operatorFirst reports whether a document is one of operators.
-func operatorFirst(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(doc[0].Key, "$") }
+// beginsWithOperator reports whether a document is one of operators.
+func beginsWithOperator(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(doc[0].Key, "$") }
 
-func logical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
+func isLogical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
 
 // checkEach checks each value of a list. The server refuses other values.
-func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
+func (d *Docs) checkEach(q *target, path string, holds typeSet, v any) error {
 	switch v := v.(type) {
 	case bson.A:
 		for _, x := range v {
@@ -157,17 +157,17 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 				}
 				continue
 			}
-			if err := d.checkHeld(q, path, holds, x); err != nil {
+			if err := d.checkValue(q, path, holds, x); err != nil {
 				return err
 			}
 		}
 	case []string:
 		if len(v) > 0 {
-			return d.checkHeld(q, path, holds, v[0])
+			return d.checkValue(q, path, holds, v[0])
 		}
 	case []bson.ObjectID: // where a caller's own update is checked
 		if len(v) > 0 {
-			return d.checkHeld(q, path, holds, v[0])
+			return d.checkValue(q, path, holds, v[0])
 		}
 	case bson.RawValue:
 		return d.checkEachRaw(q, path, holds, v)
@@ -177,12 +177,12 @@ func (d *Docs) checkEach(q *queried, path string, holds types, v any) error {
 
 // checkEachRaw is checkEach for an encoded list. The result depends only on an element's
 // type, so it checks the first of equal types in a row.
-func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawValue) error {
+func (d *Docs) checkEachRaw(q *target, path string, holds typeSet, list bson.RawValue) error {
 	if list.Type != bson.TypeArray {
 		return nil
 	}
 	if onlyIDs(list.Value) {
-		return d.checkHeld(q, path, holds, bson.RawValue{Type: bson.TypeObjectID, Value: list.Value[7:19]})
+		return d.checkValue(q, path, holds, bson.RawValue{Type: bson.TypeObjectID, Value: list.Value[7:19]})
 	}
 	if !bsonval.WellFormed(list) {
 		return nil
@@ -194,7 +194,7 @@ func (d *Docs) checkEachRaw(q *queried, path string, holds types, list bson.RawV
 			return nil
 		}
 		if t := bson.Type(e[0]); t != checked {
-			if err := d.checkHeld(q, path, holds, bson.RawValue{Type: t, Value: e.Value().Data}); err != nil {
+			if err := d.checkValue(q, path, holds, bson.RawValue{Type: t, Value: e.Value().Data}); err != nil {
 				return err
 			}
 			checked = t
@@ -230,17 +230,17 @@ func onlyIDs(array []byte) bool {
 	return true
 }
 
-// checkHeld refuses a value of a type that the field can't have, and a document with
+// checkValue refuses a value of a type that the field can't have, and a document with
 // unknown fields.
-func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
-	if holds != anyType && typeOf(v)&holds == 0 && !d.ownTypes() && !d.older.any() {
-		return d.Refuse(path, v, fmt.Sprintf("is a %s, but the field is of type %s", typeName(v), q.name()))
+func (d *Docs) checkValue(q *target, path string, holds typeSet, v any) error {
+	if holds != anyType && typeOf(v)&holds == 0 && !d.hasOwnTypes() && !d.older.hasTypes() {
+		return d.Refuse(path, v, fmt.Sprintf("is a %s, but the field is of type %s", nameType(v), q.typeName()))
 	}
-	if doc, ok := v.(bson.D); ok && q.of != nil {
+	if doc, ok := v.(bson.D); ok && q.docs != nil {
 		for _, e := range doc {
-			inner, err := d.lookQueried(q.of, path+".", e.Key)
+			inner, err := d.findTarget(q.docs, path+".", e.Key)
 			if err == nil && inner != opaque {
-				err = d.checkHeld(inner, path+"."+e.Key, inner.holds, e.Value)
+				err = d.checkValue(inner, path+"."+e.Key, inner.holds, e.Value)
 			}
 			if err != nil {
 				return err
@@ -250,21 +250,21 @@ func (d *Docs) checkHeld(q *queried, path string, holds types, v any) error {
 	return nil
 }
 
-// ownTypes reports whether the collection stores Go values by rules of its own.
-func (d *Docs) ownTypes() bool {
+// hasOwnTypes reports whether the collection stores Go values by rules of its own.
+func (d *Docs) hasOwnTypes() bool {
 	o := d.codec.Options()
 	return d.codec != nil && d.codec.registry != nil || o != nil && o.ObjectIDAsHexString
 }
 
-func (d *Docs) notArray(q *queried, path, op string) error {
-	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array, but the field is of type %s", op, q.name()))
+func (d *Docs) refuseNoArray(q *target, path, op string) error {
+	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array, but the field is of type %s", op, q.typeName()))
 }
 
-func (q *queried) name() string {
+func (q *target) typeName() string {
 	return strings.Repeat("[]", q.depth) + q.typ.String()
 }
 
-func typeName(v any) string {
+func nameType(v any) string {
 	if raw, ok := v.(bson.RawValue); ok {
 		return "BSON " + raw.Type.String()
 	}
@@ -280,7 +280,7 @@ func (d *Docs) CheckSort(sort bson.D) error {
 		if _, meta := e.Value.(bson.D); meta { // {$meta: "textScore"} names its result
 			continue
 		}
-		if _, err := d.lookQueried(d.layout, "", e.Key); err != nil {
+		if _, err := d.findTarget(d.layout, "", e.Key); err != nil {
 			return err
 		}
 	}

@@ -24,27 +24,29 @@ const KeyOf = "of"
 // A KeyID is a value that is compared with _ids, with the fields of the tenants.
 type KeyID struct {
 	tenant bson.D
-	of     any
+	key    any
 }
 
 // NewKeyID returns an _id with the fields of one more tenant.
 func NewKeyID(id any, tenant bson.D) KeyID {
 	k, ok := id.(KeyID)
 	if !ok {
-		k = KeyID{of: id}
+		k = KeyID{key: id}
 	}
 	k.tenant = JoinTenants(k.tenant, tenant)
 	return k
 }
 
-// Of returns the _id without a scope.
-func (k KeyID) Of() any { return k.of }
+// Key returns the _id without a scope.
+func (k KeyID) Key() any { return k.key }
 
 // WithKey returns the same tenant's _id for another key.
 func (k KeyID) WithKey(id any) KeyID { return KeyID{k.tenant, id} }
 
 // Fields returns the _id as it is stored.
-func (k KeyID) Fields() bson.D { return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.of}) }
+func (k KeyID) Fields() bson.D {
+	return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.key})
+}
 
 func (k KeyID) MarshalBSONValue() (byte, []byte, error) {
 	raw, err := (*Codec)(nil).Document(k.Fields())
@@ -58,10 +60,10 @@ type KeyExpr struct {
 }
 
 // NewKeyExpr returns the expression for the _id at a path.
-func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}.With(tenant) }
+func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}.WithTenant(tenant) }
 
-// With returns the expression with the fields of one more tenant.
-func (e KeyExpr) With(tenant bson.D) KeyExpr {
+// WithTenant returns the expression with the fields of one more tenant.
+func (e KeyExpr) WithTenant(tenant bson.D) KeyExpr {
 	e.tenant = JoinTenants(e.tenant, tenant)
 	return e
 }
@@ -69,23 +71,23 @@ func (e KeyExpr) With(tenant bson.D) KeyExpr {
 // MarshalBSONValue encodes the expression. A local field of a $lookup can be an array, or a
 // path through arrays: then each element becomes an _id.
 func (e KeyExpr) MarshalBSONValue() (byte, []byte, error) {
-	var v any = e.keyOf(e.from)
+	var v any = e.idExpr(e.from)
 	if e.from != "$_id" {
 		list := any(e.from)
 		for range strings.Count(e.from, ".") {
-			list = flatten(list)
+			list = flattenArray(list)
 		}
 		v = bson.D{{Key: "$cond", Value: bson.A{
 			bson.D{{Key: "$isArray", Value: bson.A{e.from}}},
-			bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: e.keyOf("$$this")}}}}, v,
+			bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: e.idExpr("$$this")}}}}, v,
 		}}}
 	}
 	raw, err := (*Codec)(nil).Document(v)
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
-// keyOf returns the expression of the _id for a key.
-func (e KeyExpr) keyOf(key string) bson.D {
+// idExpr returns the expression of the _id for a key.
+func (e KeyExpr) idExpr(key string) bson.D {
 	d := make(bson.D, len(e.tenant), len(e.tenant)+1)
 	for i, f := range e.tenant {
 		d[i] = bson.E{Key: f.Key, Value: bson.D{{Key: "$literal", Value: f.Value}}}
@@ -93,8 +95,8 @@ func (e KeyExpr) keyOf(key string) bson.D {
 	return append(d, bson.E{Key: KeyOf, Value: key})
 }
 
-// flatten returns the expression of an array with the elements of its inner arrays.
-func flatten(list any) bson.D {
+// flattenArray returns the expression of an array with the elements of its inner arrays.
+func flattenArray(list any) bson.D {
 	inner := bson.D{{
 		Key:   "$cond",
 		Value: bson.A{bson.D{{Key: "$isArray", Value: bson.A{"$$this"}}}, "$$this", bson.A{"$$this"}},
@@ -108,12 +110,12 @@ func flatten(list any) bson.D {
 // A KeyPath is the expression of an _id without its tenant, or of a field in it, in a
 // pipeline.
 type KeyPath struct {
-	Of    string // the document with the _id, such as "$$this.", or "" for the stage's input
+	Doc   string // the document with the _id, such as "$$this.", or "" for the stage's input
 	Below string // the path in the _id, such as ".state", or ""
 }
 
 func (k KeyPath) MarshalBSONValue() (byte, []byte, error) {
-	of := cmp.Or(k.Of, "$")
+	of := cmp.Or(k.Doc, "$")
 	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{of + "_id." + KeyOf + k.Below, of + "_id" + k.Below}}})
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }

@@ -19,11 +19,11 @@ type Layout struct {
 
 	typ    reflect.Type
 	fields map[string]*member // nil where the type is not a struct
-	paths  sync.Map           // path → *queried
+	paths  sync.Map           // path → *target
 }
 
-// Has reports whether a field with the name is known.
-func (l *Layout) Has(name string) bool { return l.fields[name] != nil }
+// HasField reports whether a field with the name is known.
+func (l *Layout) HasField(name string) bool { return l.fields[name] != nil }
 
 // member is one field of a document.
 type member struct {
@@ -34,8 +34,8 @@ type member struct {
 	minSize   bool // integers of 64 bits are stored in 32 where they fit
 }
 
-// inlined is one field of a struct that was inlined as the outer struct's field i.
-func (m *member) inlined(i int) *member {
+// inlineAt is one field of a struct that was inlined as the outer struct's field i.
+func (m *member) inlineAt(i int) *member {
 	out := *m
 	out.index = append([]int{i}, m.index...)
 	return &out
@@ -183,18 +183,18 @@ func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*memb
 				return nil, false, err
 			}
 			for _, m := range members {
-				out = append(out, m.inlined(i))
+				out = append(out, m.inlineAt(i))
 			}
 		default:
 			return nil, false, fmt.Errorf("%s.%s: only structs and one map with string keys can be inlined", t, sf.Name)
 		}
 	}
-	out, err = shallowest(t, out)
+	out, err = keepShallowest(t, out)
 	return out, inlineMap, err
 }
 
-// shallowest leaves one member of each name: the one that is inlined the fewest times.
-func shallowest(t reflect.Type, members []*member) ([]*member, error) {
+// keepShallowest leaves one member of each name: the one that is inlined the fewest times.
+func keepShallowest(t reflect.Type, members []*member) ([]*member, error) {
 	best := map[string]*member{}
 	twice := map[string]bool{}
 	for _, m := range members {

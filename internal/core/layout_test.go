@@ -114,7 +114,7 @@ func checkLayout(t *testing.T, r *rand.Rand, typ reflect.Type, o *options.BSONOp
 	elems, _ := raw.Elements()
 	var names []string
 	for _, e := range elems {
-		if l.Has(e.Key()) {
+		if l.HasField(e.Key()) {
 			names = append(names, e.Key())
 		}
 	}

@@ -116,8 +116,8 @@ func checkCollectionName(name string) {
 	}
 }
 
-// nearest returns the candidate that a mistyped name most likely meant, or "".
-func nearest(name string, candidates []string) string {
+// findNearest returns the candidate that a mistyped name most likely meant, or "".
+func findNearest(name string, candidates []string) string {
 	best, bestDistance := "", 1+max(2, len(name)/3)
 	for _, c := range candidates {
 		d := distance(strings.ToLower(name), strings.ToLower(c))

@@ -14,7 +14,7 @@ import (
 // stored as, and the paths that techniques use. A technique's commands read and write
 // stored documents, which the steps between versions don't reach. So every path must
 // exist in all types and be stored alike. The order of the declarations doesn't matter.
-// The collections that Named and Unchecked make of a collection share its olderTypes.
+// The collections that WithName and WithoutChecks make of a collection share its olderTypes.
 type olderTypes struct {
 	mu       sync.Mutex
 	types    []reflect.Type
@@ -39,7 +39,7 @@ func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(
 	upgrade func(raw bson.Raw) (bson.Raw, error),
 ) {
 	place := Place("versions of " + d.name)
-	if err := d.older.add(older, d.layout, d.codec); err != nil {
+	if err := d.older.addTypes(older, d.layout, d.codec); err != nil {
 		place.Fail("a technique uses a path that differs between versions: "+err.Error(), olderRemedy)
 	}
 	var own Codec
@@ -53,17 +53,17 @@ func (d *Docs) SetVersions(older []reflect.Type, into reflect.Type, decode func(
 	}
 }
 
-// declared is nil for a collection without versions.
-func (o *olderTypes) declared() *versions {
+// loadVersions is nil for a collection without versions.
+func (o *olderTypes) loadVersions() *versions {
 	if o == nil {
 		return nil
 	}
 	return o.versions.Load()
 }
 
-// Stamped returns a whole document of the newest type with its version, if the collection
+// StampVersion returns a whole document of the newest type with its version, if the collection
 // has versions.
-func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
+func (d *Docs) StampVersion(doc bson.Raw) (bson.Raw, error) {
 	v := d.VersionField()
 	if v == nil {
 		return doc, nil
@@ -71,9 +71,9 @@ func (d *Docs) Stamped(doc bson.Raw) (bson.Raw, error) {
 	return SetFields(doc, v)
 }
 
-// Upgraded returns a stored document in the newest form, if the collection has versions.
-func (d *Docs) Upgraded(stored bson.Raw) (bson.Raw, error) {
-	if v := d.older.declared(); v != nil {
+// UpgradeStored returns a stored document in the newest form, if the collection has versions.
+func (d *Docs) UpgradeStored(stored bson.Raw) (bson.Raw, error) {
+	if v := d.older.loadVersions(); v != nil {
 		return v.upgrade(stored)
 	}
 	return stored, nil
@@ -82,7 +82,7 @@ func (d *Docs) Upgraded(stored bson.Raw) (bson.Raw, error) {
 // VersionField returns the field with the newest version, for documents that an upsert
 // creates. It is nil without versions.
 func (d *Docs) VersionField() bson.D {
-	v := d.older.declared()
+	v := d.older.loadVersions()
 	if v == nil {
 		return nil
 	}
@@ -91,18 +91,18 @@ func (d *Docs) VersionField() bson.D {
 
 const olderRemedy = "use a path that has the same type and meaning in every version; or migrate all documents with Versions.Migrate, and then leave the older versions' steps out"
 
-// check returns why a path of the newest type can't be used in documents of all types.
-func (o *olderTypes) check(path string, f Field, c *Codec) error {
+// checkPath returns why a path of the newest type can't be used in documents of all types.
+func (o *olderTypes) checkPath(path string, f Field, c *Codec) error {
 	if o == nil {
 		return nil
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.unlike(o.types, path, f, c)
+	return o.findUnlike(o.types, path, f, c)
 }
 
-// use notes that a technique uses a path.
-func (o *olderTypes) use(path string) {
+// notePath notes that a technique uses a path.
+func (o *olderTypes) notePath(path string) {
 	if o == nil {
 		return
 	}
@@ -114,15 +114,15 @@ func (o *olderTypes) use(path string) {
 	o.paths[path] = true
 }
 
-// add notes types, and returns why a technique that was declared before can't use a path
+// addTypes notes types, and returns why a technique that was declared before can't use a path
 // in them.
-func (o *olderTypes) add(types []reflect.Type, l *Layout, c *Codec) error {
+func (o *olderTypes) addTypes(types []reflect.Type, l *Layout, c *Codec) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for path := range o.paths {
 		f, err := l.Resolve(path, c)
 		if err == nil {
-			err = o.unlike(types, path, f, c)
+			err = o.findUnlike(types, path, f, c)
 		}
 		if err != nil {
 			return err
@@ -132,8 +132,8 @@ func (o *olderTypes) add(types []reflect.Type, l *Layout, c *Codec) error {
 	return nil
 }
 
-// any reports whether documents of older versions are stored.
-func (o *olderTypes) any() bool {
+// hasTypes reports whether documents of older versions are stored.
+func (o *olderTypes) hasTypes() bool {
 	if o == nil {
 		return false
 	}
@@ -142,8 +142,8 @@ func (o *olderTypes) any() bool {
 	return len(o.types) > 0
 }
 
-// has reports whether documents of an older version have a path.
-func (o *olderTypes) has(path string, c *Codec) bool {
+// hasPath reports whether documents of an older version have a path.
+func (o *olderTypes) hasPath(path string, c *Codec) bool {
 	if o == nil {
 		return false
 	}
@@ -151,7 +151,7 @@ func (o *olderTypes) has(path string, c *Codec) bool {
 	defer o.mu.Unlock()
 	for _, t := range o.types {
 		if l, err := LayoutOf(t, c); err == nil {
-			if _, err = l.queried(path, c); err == nil {
+			if _, err = l.lookUpTarget(path, c); err == nil {
 				return true
 			}
 		}
@@ -159,7 +159,7 @@ func (o *olderTypes) has(path string, c *Codec) bool {
 	return false
 }
 
-func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec) error {
+func (o *olderTypes) findUnlike(types []reflect.Type, path string, f Field, c *Codec) error {
 	if f.Untyped || path == "_id" || strings.HasPrefix(path, "_id.") {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (o *olderTypes) unlike(types []reflect.Type, path string, f Field, c *Codec
 		switch {
 		case err != nil:
 			return fmt.Errorf("documents of the older version %s have no %q: %w", t, path, err)
-		case !was.Untyped && (was.Arrays != f.Arrays || was.list != f.list || !storedAlike(was.Type, f.Type)):
+		case !was.Untyped && (was.Arrays != f.Arrays || was.list != f.list || !areStoredAlike(was.Type, f.Type)):
 			return fmt.Errorf("%q is %s in documents of the older version %s, but %s in the newest", path,
 				was.kindName(), t, f.kindName())
 		}
@@ -187,9 +187,9 @@ func (f Field) kindName() string {
 	return f.Type.String()
 }
 
-// storedAlike reports whether values of two types are stored as the same type of BSON:
+// areStoredAlike reports whether values of two types are stored as the same type of BSON:
 // integers of all sizes are.
-func storedAlike(a, b reflect.Type) bool {
+func areStoredAlike(a, b reflect.Type) bool {
 	whole := func(t reflect.Type) bool { v := reflect.Zero(t); return v.CanInt() || v.CanUint() }
 	switch {
 	case a == b:

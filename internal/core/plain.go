@@ -64,7 +64,8 @@ func findPlain(t reflect.Type) bool {
 	return true
 }
 
-// crossesPointer reports whether a field is inlined from a struct behind a pointer.
+// crossesPointer reports whether a field is inlined through a pointer. If the pointer is
+// nil, the field isn't stored.
 func crossesPointer(t reflect.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {

@@ -43,7 +43,7 @@ func Elements(v bson.RawValue) []bson.RawValue {
 // values replace old ones, or are appended.
 func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	var d bson.D
-	if rawDeeper(doc, bsonval.MaxLevels) {
+	if isRawDeeper(doc, bsonval.MaxLevels) {
 		return nil, errTooDeep()
 	}
 	if err := bson.Unmarshal(doc, &d); err != nil {

@@ -66,7 +66,7 @@ func (r *Reader[V]) View(doc any) []V {
 			return r.Append(nil, doc)
 		}
 		var ok bool
-		if v, ok = s.from(v, r.codec); !ok {
+		if v, ok = s.readFrom(v, r.codec); !ok {
 			return nil
 		}
 	}
@@ -104,16 +104,16 @@ func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 		}
 		return dst
 	}
-	v, ok := steps[0].from(v, c)
+	v, ok := steps[0].readFrom(v, c)
 	if !ok {
 		return dst
 	}
 	return appendSteps(dst, c, v, steps[1:])
 }
 
-// from returns the step's field of the struct v. It reports false if the field isn't
+// readFrom returns the step's field of the struct v. It reports false if the field isn't
 // stored.
-func (s step) from(v reflect.Value, c *Codec) (reflect.Value, bool) {
+func (s step) readFrom(v reflect.Value, c *Codec) (reflect.Value, bool) {
 	for i, x := range s.index {
 		if i > 0 && v.Kind() == reflect.Pointer {
 			if v.IsNil() {

@@ -78,15 +78,15 @@ func Transacts(db DB) bool {
 	return s != nil && s.Tx
 }
 
-// Together reports whether the writes of a transaction can be sent as one command.
-func Together(db DB) bool {
+// SendsTogether reports whether the writes of a transaction can be sent as one command.
+func SendsTogether(db DB) bool {
 	s := settingsOf(db)
 	return s != nil && s.Together
 }
 
-// Bulk reports whether writes of several collections are sent as one command outside
+// BulkWriteConcern reports whether writes of several collections are sent as one command outside
 // transactions, and their write concern.
-func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
+func BulkWriteConcern(db DB) (*writeconcern.WriteConcern, bool) {
 	s := settingsOf(db)
 	if s == nil {
 		return nil, false
@@ -94,8 +94,8 @@ func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
 	return s.WriteConcern, s.Bulk
 }
 
-// Scoped reports whether a database is under a scope.
-func Scoped(db DB) bool {
+// IsScoped reports whether a database is under a scope.
+func IsScoped(db DB) bool {
 	s := settingsOf(db)
 	return s != nil && s.Scoped
 }

@@ -161,7 +161,7 @@ func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
 // array field takes an element. A bson.RawValue must be readable as the type.
 func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	held, isRaw := v.(bson.RawValue)
-	if isRaw && !f.Untyped && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
+	if isRaw && !f.Untyped && !d.isReadable(f, held, element) || !isRaw && !f.fitsType(reflect.TypeOf(v), element) {
 		have, want := fmt.Sprintf("%T", v), f.Type.String()
 		if !element {
 			want = f.kindName()
@@ -181,8 +181,8 @@ func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	return out, nil
 }
 
-// readable reports whether a stored value can be read as what a field holds.
-func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
+// isReadable reports whether a stored value can be read as what a field holds.
+func (d *Docs) isReadable(f Field, v bson.RawValue, element bool) bool {
 	t := f.Type
 	if f.IsArray() && !element {
 		t = reflect.SliceOf(t)
@@ -192,9 +192,9 @@ func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
 	return err == nil && d.Decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
 }
 
-// fits reports whether values of a type can be stored in a field. With element, an array
+// fitsType reports whether values of a type can be stored in a field. With element, an array
 // field takes an element.
-func (f Field) fits(have reflect.Type, element bool) bool {
+func (f Field) fitsType(have reflect.Type, element bool) bool {
 	if have == nil || f.Untyped {
 		return true
 	}

@@ -45,13 +45,13 @@ func (d *Docs) Shape() Shape {
 		return Shape{Kind: OpenShape}
 	}
 	s := Shape{codec: d.codec, top: true, MinSize: d.codec != nil && d.codec.options != nil && d.codec.options.IntMinSize}
-	s = s.of(d.typ)
+	s = s.withType(d.typ)
 	s.Null = false
 	return s
 }
 
-// of is the shape of a type that is stored within s.
-func (s Shape) of(t reflect.Type) Shape {
+// withType is the shape of a type that is stored within s.
+func (s Shape) withType(t reflect.Type) Shape {
 	k, base := kindOf(t)
 	s.Type = base
 	s.Null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || s.codec.nilIsNull(base)
@@ -91,7 +91,7 @@ func (s Shape) Fields() (fields []Shape, rest *Shape) {
 		}
 		f := inner
 		f.Name, f.MinSize = name, s.MinSize || m.minSize
-		f = f.of(m.typ)
+		f = f.withType(m.typ)
 		f.Index = slices.Clone(m.index)
 		f.Optional = omitsEmpty(m, s.codec, s.top) && s.codec.canBeEmpty(m.typ)
 		if f.Optional && m.typ.Kind() != reflect.Pointer {
@@ -99,22 +99,22 @@ func (s Shape) Fields() (fields []Shape, rest *Shape) {
 		} else if f.Optional {
 			f.Null = m.typ.Elem().Kind() == reflect.Pointer || s.codec.nilIsNull(f.Type)
 		}
-		f.Optional = f.Optional || throughPointer(s.Type, m.index)
+		f.Optional = f.Optional || crossesPointer(s.Type, m.index)
 		fields = append(fields, f)
 	}
 	if l.Open {
-		rest = inner.inlinedMap(s.Type, s.codec.jsonTags())
+		rest = inner.findInlinedMap(s.Type, s.codec.jsonTags())
 	}
 	return fields, rest
 }
 
-// inlinedMap is the shape of the values of a struct's inlined map.
-func (s Shape) inlinedMap(t reflect.Type, jsonTags bool) *Shape {
+// findInlinedMap is the shape of the values of a struct's inlined map.
+func (s Shape) findInlinedMap(t reflect.Type, jsonTags bool) *Shape {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		if _, flags, skip := parseTag(f, jsonTags); f.IsExported() && !skip && flags["inline"] &&
 			f.Type.Kind() == reflect.Map {
-			s = s.of(f.Type.Elem())
+			s = s.withType(f.Type.Elem())
 			return &s
 		}
 	}
@@ -126,20 +126,9 @@ func (s Shape) Elem() Shape {
 	switch {
 	case s.Type == nil:
 	case s.Type.Kind() == reflect.Slice, s.Type.Kind() == reflect.Array, s.Type.Kind() == reflect.Map:
-		return Shape{codec: s.codec, MinSize: s.MinSize}.of(s.Type.Elem())
+		return Shape{codec: s.codec, MinSize: s.MinSize}.withType(s.Type.Elem())
 	}
 	panic(DeclarationError(fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
-}
-
-// throughPointer reports whether a field is inlined through a pointer. If the pointer is
-// nil, the field isn't stored.
-func throughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return true
-		}
-	}
-	return false
 }
 
 // canBeEmpty reports whether omitempty ever leaves a value of the type out.
@@ -174,12 +163,12 @@ func (s Shape) As(t reflect.Type) Shape {
 	if t == nil {
 		Fail("the type is nil", "Shape.As", "give the type of the variant")
 	}
-	return s.of(t)
+	return s.withType(t)
 }
 
-// Nested returns s as the shape of an embedded document. Options for whole documents
+// AsEmbedded returns s as the shape of an embedded document. Options for whole documents
 // don't apply to it.
-func (s Shape) Nested() Shape {
+func (s Shape) AsEmbedded() Shape {
 	s.top = false
 	return s
 }

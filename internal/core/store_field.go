@@ -92,7 +92,7 @@ func (d *Docs) WithStoreField(name string) *Docs {
 // CheckStoreField panics if the documents' type has a field that stores need.
 func (d *Docs) CheckStoreField() {
 	f := d.StoreField()
-	if !d.IsZero() && d.layout.Has(string(f)) {
+	if !d.IsZero() && d.layout.HasField(string(f)) {
 		Fail(fmt.Sprintf("the documents have a field %s, in which stores keep their own data", f), d.place(string(f)),
 			"rename the field, or give stores another field by CollectionOptions.StoreField")
 	}

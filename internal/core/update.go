@@ -30,7 +30,7 @@ func (d *Docs) CheckUpdate(update bson.D) error {
 			if op.Key != "$setOnInsert" && (rootOf(path) == "_id" || op.Key == "$rename" && rootOf(fields[i].Key) == "_id") {
 				return d.Refuse("_id", nil, op.Key+" can't change an _id: insert a new document and delete the old one")
 			}
-			q, err := d.lookQueried(d.layout, "", path)
+			q, err := d.findTarget(d.layout, "", path)
 			if err == nil && q != opaque {
 				err = d.checkChange(q, op.Key, path, v)
 			}
@@ -43,47 +43,47 @@ func (d *Docs) CheckUpdate(update bson.D) error {
 }
 
 // checkChange checks what an operator does to the field at a path.
-func (d *Docs) checkChange(q *queried, op, path string, v any) error {
+func (d *Docs) checkChange(q *target, op, path string, v any) error {
 	switch op {
 	case "$set", "$setOnInsert", "$min", "$max":
 		holds := q.holds
 		if q.depth > 0 {
 			holds = arrays
 		}
-		return d.checkHeld(q, path, holds, v)
+		return d.checkValue(q, path, holds, v)
 	case "$inc", "$mul", "$bit":
 		if q.depth > 0 || q.holds&numbers == 0 {
-			return d.Refuse(path, nil, fmt.Sprintf("%s needs a number, but the field is of type %s", op, q.name()))
+			return d.Refuse(path, nil, fmt.Sprintf("%s needs a number, but the field is of type %s", op, q.typeName()))
 		}
 		if op != "$bit" {
-			return d.checkHeld(q, path, numbers, v)
+			return d.checkValue(q, path, numbers, v)
 		}
 	case "$push", "$addToSet":
 		if q.depth == 0 {
-			return d.notArray(q, path, op)
+			return d.refuseNoArray(q, path, op)
 		}
 		if mod, ok := v.(bson.D); ok && len(mod) > 0 && mod[0].Key == "$each" {
 			return d.checkEach(q, path, q.element, mod[0].Value)
 		}
-		return d.checkHeld(q, path, q.element, v)
+		return d.checkValue(q, path, q.element, v)
 	case "$pull":
 		if q.depth == 0 {
-			return d.notArray(q, path, op)
+			return d.refuseNoArray(q, path, op)
 		}
 		element := *q
 		element.holds = q.element
-		if cond, ok := v.(bson.D); ok && q.of != nil && !operatorFirst(cond) {
-			return d.checkFilter(q.of, path+".", cond)
+		if cond, ok := v.(bson.D); ok && q.docs != nil && !beginsWithOperator(cond) {
+			return d.checkFilter(q.docs, path+".", cond)
 		}
 		return d.checkCondition(&element, path, v)
 	case "$pullAll":
 		if q.depth == 0 {
-			return d.notArray(q, path, op)
+			return d.refuseNoArray(q, path, op)
 		}
 		return d.checkEach(q, path, q.element, v)
 	case "$pop":
 		if q.depth == 0 {
-			return d.notArray(q, path, op)
+			return d.refuseNoArray(q, path, op)
 		}
 	}
 	return nil

@@ -14,10 +14,10 @@ import (
 )
 
 // types is a set of BSON types, as far apart as queries tell them: all numbers are one.
-type types uint16
+type typeSet uint16
 
 const (
-	numbers types = 1 << iota
+	numbers typeSet = 1 << iota
 	strs
 	bools
 	dates
@@ -26,35 +26,35 @@ const (
 	documents
 	arrays
 	others
-	anyType types = 1<<16 - 1
+	anyType typeSet = 1<<16 - 1
 )
 
-// queried is what a query or an update can say of one path.
-type queried struct {
-	holds   types   // the types that a query can meet there: an array's elements, and the array
-	element types   // the types of an array's elements; else the same as holds
+// A target is what a query or an update can name by one path.
+type target struct {
+	holds   typeSet // the types that a query can meet there: an array's elements, and the array
+	element typeSet // the types of an array's elements; else the same as holds
 	depth   int     // how many arrays, one in the other, the value is; 0 for none
-	of      *Layout // of the documents at the path, or in the array there; nil where they are none, or not known
+	docs    *Layout // of the documents at the path, or in the array there; nil where they are none, or not known
 	typ     reflect.Type
 }
 
-var opaque = &queried{holds: anyType, element: anyType, depth: 1}
+var opaque = &target{holds: anyType, element: anyType, depth: 1}
 
-// queried looks up a path of a query or update, with indexes and positional operators in
+// lookUpTarget looks up a path of a query or update, with indexes and positional operators in
 // arrays. It is computed once for each path of the type. Below an open value every path
 // exists.
-func (l *Layout) queried(path string, c *Codec) (*queried, error) {
+func (l *Layout) lookUpTarget(path string, c *Codec) (*target, error) {
 	if q, ok := l.paths.Load(path); ok {
-		return q.(*queried), nil
+		return q.(*target), nil
 	}
-	q, indexed, err := l.findQueried(path, c)
+	q, indexed, err := l.resolveTarget(path, c)
 	if err == nil && !indexed && q != opaque {
 		l.paths.Store(path, q)
 	}
 	return q, err
 }
 
-func (l *Layout) findQueried(path string, c *Codec) (q *queried, indexed bool, err error) {
+func (l *Layout) resolveTarget(path string, c *Codec) (q *target, indexed bool, err error) {
 	var (
 		elem reflect.Type
 		left int // arrays that no index was given for
@@ -68,7 +68,7 @@ func (l *Layout) findQueried(path string, c *Codec) (q *queried, indexed bool, e
 		case k == open:
 			return opaque, indexed, nil
 		case k == scalar:
-			return nil, indexed, noFieldBelow(path[:at-1], elem, part)
+			return nil, indexed, refuseNameBelow(path[:at-1], elem, part)
 		default:
 			if elem != nil {
 				if l, err = LayoutOf(elem, c); err != nil {
@@ -80,7 +80,7 @@ func (l *Layout) findQueried(path string, c *Codec) (q *queried, indexed bool, e
 			case m == nil && l.Open:
 				return opaque, indexed, nil
 			case m == nil:
-				return nil, indexed, l.noField(part)
+				return nil, indexed, l.refuseName(part)
 			}
 			elem, left, k = takeArrays(m.typ)
 		}
@@ -92,7 +92,7 @@ func (l *Layout) findQueried(path string, c *Codec) (q *queried, indexed bool, e
 	if k == open {
 		return opaque, indexed, nil
 	}
-	q = &queried{holds: typesOf(elem, k), depth: left, typ: elem}
+	q = &target{holds: typesOf(elem, k), depth: left, typ: elem}
 	if q.element = q.holds; left > 0 {
 		q.holds |= arrays
 	}
@@ -100,7 +100,7 @@ func (l *Layout) findQueried(path string, c *Codec) (q *queried, indexed bool, e
 		q.element = q.holds
 	}
 	if k == document {
-		q.of, err = LayoutOf(elem, c)
+		q.docs, err = LayoutOf(elem, c)
 	}
 	return q, indexed, err
 }
@@ -118,7 +118,7 @@ func isIndex(part string) bool {
 	return part != ""
 }
 
-var typesByType = map[reflect.Type]types{
+var typesByType = map[reflect.Type]typeSet{
 	reflect.TypeFor[time.Time](): dates, reflect.TypeFor[bson.DateTime](): dates,
 	reflect.TypeFor[bson.ObjectID](): objectIDs, reflect.TypeFor[bson.Decimal128](): numbers,
 	reflect.TypeFor[json.Number](): numbers, reflect.TypeFor[bson.JavaScript](): others,
@@ -127,7 +127,7 @@ var typesByType = map[reflect.Type]types{
 
 // typesOf returns the BSON types of a Go type's field. A type that the driver stores by
 // its own rule may have any.
-func typesOf(t reflect.Type, k kind) types {
+func typesOf(t reflect.Type, k kind) typeSet {
 	if held, ok := typesByType[t]; ok {
 		return held
 	}
@@ -153,7 +153,7 @@ func typesOf(t reflect.Type, k kind) types {
 
 // typeOf returns the type of a value that a Codec copied, as a set: a query for null
 // searches every field.
-func typeOf(v any) types {
+func typeOf(v any) typeSet {
 	switch v := v.(type) {
 	case string, bson.Symbol:
 		return strs
@@ -186,14 +186,14 @@ func typeOf(v any) types {
 	return anyType
 }
 
-func pickTypes(first bool, a, b types) types {
+func pickTypes(first bool, a, b typeSet) typeSet {
 	if first {
 		return a
 	}
 	return b
 }
 
-func typeOfRaw(t bson.Type) types {
+func typeOfRaw(t bson.Type) typeSet {
 	switch t {
 	case bson.TypeString, bson.TypeSymbol:
 		return strs
@@ -220,15 +220,15 @@ func typeOfRaw(t bson.Type) types {
 }
 
 // addedFields are the fields that techniques store beside the type's, or in another form.
-// Copies of the collection ([Docs.Named], [Docs.Unchecked], [Docs.AsStored]) share them.
+// Copies of the collection ([Docs.WithName], [Docs.WithoutChecks], [Docs.AsStored]) share them.
 type addedFields struct {
 	mu    sync.Mutex
 	names atomic.Pointer[map[string]bool]
 }
 
-// Adds records fields that a technique stores beside those of the documents' type, or in
+// NoteAddedFields records fields that a technique stores beside those of the documents' type, or in
 // another form.
-func (d *Docs) Adds(names ...string) {
+func (d *Docs) NoteAddedFields(names ...string) {
 	if d.added == nil {
 		return
 	}
@@ -244,7 +244,7 @@ func (d *Docs) Adds(names ...string) {
 	d.added.names.Store(&all)
 }
 
-func (a *addedFields) has(path string) bool {
+func (a *addedFields) hasPath(path string) bool {
 	if a == nil {
 		return false
 	}
@@ -256,6 +256,6 @@ func (a *addedFields) has(path string) bool {
 	return (*names)[name]
 }
 
-func noFieldBelow(path string, t reflect.Type, name string) error {
+func refuseNameBelow(path string, t reflect.Type, name string) error {
 	return fmt.Errorf("%q is of type %s, which has no field %q", path, t, name)
 }
