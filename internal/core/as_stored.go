@@ -81,7 +81,7 @@ func (p Placed) document() (bson.Raw, error) {
 	for _, a := range p.added {
 		set = append(slices.DeleteFunc(set, func(e bson.E) bool { return bsonval.Index(a.Set, e.Key) >= 0 }), a.Set...)
 	}
-	return SetFields(p.doc, InServerOrder(set))
+	return SetFields(p.doc, sortAsServer(set))
 }
 
 func (p Placed) MarshalBSONValue() (byte, []byte, error) {
@@ -89,9 +89,9 @@ func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 	return byte(bson.TypeEmbeddedDocument), doc, err
 }
 
-// InServerOrder returns the fields of a $set in the order in which the server appends
+// sortAsServer returns the fields of a $set in the order in which the server appends
 // those that the document lacks: by their names, level by level.
-func InServerOrder(set bson.D) bson.D {
+func sortAsServer(set bson.D) bson.D {
 	set = slices.Clone(set)
 	slices.SortStableFunc(set, func(a, b bson.E) int {
 		return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, "."))

@@ -58,11 +58,3 @@ func CollationsOf(db DB) *Collations {
 	}
 	return c.(*Collations)
 }
-
-// TextTenant returns a field of the handle's tenant whose value is a string, or "".
-func TextTenant(db DB) string {
-	if s := settingsOf(db); s != nil {
-		return s.TextTenant
-	}
-	return ""
-}

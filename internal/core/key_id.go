@@ -40,9 +40,6 @@ func NewKeyID(id any, tenant bson.D) KeyID {
 // Key returns the _id without a scope.
 func (k KeyID) Key() any { return k.key }
 
-// WithKey returns the same tenant's _id for another key.
-func (k KeyID) WithKey(id any) KeyID { return KeyID{k.tenant, id} }
-
 // Fields returns the _id as it is stored.
 func (k KeyID) Fields() bson.D {
 	return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.key})
