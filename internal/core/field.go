@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-// A Field is a path of a collection's documents, checked against their Go type.
+// A Field is a path of a collection's documents, checked against their Go type. A technique
+// keeps it from its constructor on. For a type with Items []struct{ N int }, "items.n" is
+//
+//	Field{Path: "items.n", Type: int, Arrays: 1, Array: "items"}
 type Field struct {
 	Path    string       // dotted; it crosses arrays without a word, as MongoDB's paths do
 	Type    reflect.Type // the Go type of the value, arrays taken off; nil when Untyped
@@ -15,10 +18,10 @@ type Field struct {
 	Closed  bool         // the value's type holds no names but its own fields
 	Array   string       // the path of the first array on the way, which may be the value itself; "" for none
 
-	list       bool   // the value itself is an array
+	list       bool   // the value itself is an array, as for "items"
 	null       bool   // a nil slice, map or pointer of this field is stored as null
 	nullParent string // the first document above it that may be stored as null; "" for none
-	steps      []step // how to read it; empty when Untyped
+	steps      []step // how a Reader goes from the Go document to the value; empty when Untyped
 }
 
 // IsArray reports whether the value at the path is an array. It is false below an open
@@ -33,21 +36,24 @@ func (f Field) StoresNull() bool { return f.null }
 // "". Operators that write below null fail.
 func (f Field) NullParent() string { return f.nullParent }
 
-// step goes from one Go value into a field of it.
+// A step goes from one Go value into a field of it. A path has a step for each of its names.
+// Arrays on the way need no step: a Reader takes each step from all elements.
 type step struct {
-	index []int
+	index []int        // as in reflect.Value.FieldByIndex
 	typ   reflect.Type // of the value found there
 	omit  bool         // an empty value is not stored
 }
 
 // Resolve finds a path in a layout. The error names the missing part and the nearest
-// name.
+// name. Unlike for the paths of a query (target.go), a number in the path is a field's name.
+// c must be the codec that the layout was made for.
 func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 	f := Field{Path: path}
 	if err := CheckPath(path); err != nil {
 		return f, err
 	}
 	parts := strings.Split(path, ".")
+	// Each round takes one name in the layout l, and the next round's l is that of its value.
 	for i, part := range parts {
 		m, known := l.fields[part]
 		if !known {
@@ -68,6 +74,7 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 		if last {
 			break
 		}
+		// Only documents count here. Of an array that may be null, the array's own Field says so.
 		if f.null && arrays == 0 && f.nullParent == "" {
 			f.nullParent = strings.Join(parts[:i+1], ".")
 		}
@@ -83,6 +90,7 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 		}
 		l = next
 	}
+	// The path ends here, so other open values (a map, bson.D) have a type to compare with.
 	if k, _ := kindOf(f.Type); k == open && f.Type.Kind() == reflect.Interface {
 		f.Untyped = true
 	}
@@ -90,12 +98,15 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 	return f, nil
 }
 
-// asUntyped is the field when its path has left what is known.
+// asUntyped returns the field without what isn't known of it, because its path goes on below an
+// open value. The arrays and the null parent above the open value stay known.
 func (f Field) asUntyped() Field {
 	f.Untyped, f.Type, f.list, f.null, f.steps = true, nil, false, false, nil
 	return f
 }
 
+// refuseName returns the error for a name that isn't in the layout, with the name that was
+// probably meant.
 func (l *Layout) refuseName(name string) error {
 	msg := fmt.Sprintf("%s stores no field %q", l.typ, name)
 	if n := findNearest(name, l.Names); n != "" {
@@ -104,7 +115,8 @@ func (l *Layout) refuseName(name string) error {
 	return fmt.Errorf("%s; its fields: %s", msg, strings.Join(l.Names, ", "))
 }
 
-// takeArrays takes the arrays (and pointers) off a type.
+// takeArrays takes the arrays (and pointers) off a type: [][]*T has two arrays of T. k is how
+// the innermost value is stored.
 func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
 	for {
 		k, t = kindOf(t)
@@ -116,14 +128,14 @@ func takeArrays(t reflect.Type) (elem reflect.Type, arrays int, k kind) {
 	}
 }
 
-// omitsEmpty follows the driver: the option OmitEmpty applies to the document's own
-// fields, not to embedded documents.
+// omitsEmpty reports whether an empty value of the field isn't stored. It follows the driver:
+// the option OmitEmpty applies to the document's own fields (top), not to embedded documents.
 func omitsEmpty(m *member, c *Codec, top bool) bool {
 	return m.omitEmpty || top && c != nil && c.options != nil && c.options.OmitEmpty
 }
 
-// storesNull follows the driver: nil slices, maps and pointers are null unless an option
-// or tag says otherwise.
+// storesNull reports whether a nil value of the field is stored as null. It follows the driver:
+// nil slices, maps and pointers are null unless an option or tag says otherwise.
 func storesNull(m *member, c *Codec, top bool) bool {
 	if omitsEmpty(m, c, top) {
 		return false

@@ -1,48 +1,37 @@
 package core
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// types is a set of BSON types, as far apart as queries tell them: all numbers are one.
-type typeSet uint16
-
-const (
-	numbers typeSet = 1 << iota
-	strs
-	bools
-	dates
-	objectIDs
-	binaries
-	documents
-	arrays
-	others
-	anyType typeSet = 1<<16 - 1
-)
-
-// A target is what a query or an update can name by one path.
+// A target is what a query or an update can meet at one path. It differs from a [Field], which
+// is for the paths that a technique is declared with: the path of a target may have indexes and
+// positional operators ("items.0.n", "items.$[x].n"), and a query meets both an array and its
+// elements. For example, with the field Tags []string:
+//
+//	path     holds           element   depth
+//	tags     strs | arrays   strs      1
+//	tags.0   strs            strs      0
+//
+// CheckFilter, CheckSort and CheckUpdate ask for targets (filter.go, update.go).
 type target struct {
-	holds   typeSet // the types that a query can meet there: an array's elements, and the array
-	element typeSet // the types of an array's elements; else the same as holds
-	depth   int     // how many arrays, one in the other, the value is; 0 for none
-	docs    *Layout // of the documents at the path, or in the array there; nil where they are none, or not known
-	typ     reflect.Type
+	holds   typeSet      // the types that a query can meet there: an array's elements, and the array
+	element typeSet      // the types of an array's elements; else the same as holds
+	depth   int          // how many arrays, one in the other, the value is; 0 for none
+	docs    *Layout      // of the documents at the path, or in the array there; nil for other values, or if not known
+	typ     reflect.Type // of the value without arrays and pointers, for texts
 }
 
+// opaque is the target of paths of which nothing is known. Callers compare with it and then
+// skip their checks.
 var opaque = &target{holds: anyType, element: anyType, depth: 1}
 
 // lookUpTarget looks up a path of a query or update, with indexes and positional operators in
-// arrays. It is computed once for each path of the type. Below an open value every path
-// exists.
+// arrays. Below an open value every path exists. It computes the target once for each path of
+// the type. Paths with an index aren't kept, because callers could make any number of them.
+// Neither are paths below open values, whose names are the caller's.
 func (l *Layout) lookUpTarget(path string, c *Codec) (*target, error) {
 	if q, ok := l.paths.Load(path); ok {
 		return q.(*target), nil
@@ -54,23 +43,27 @@ func (l *Layout) lookUpTarget(path string, c *Codec) (*target, error) {
 	return q, err
 }
 
+// resolveTarget is lookUpTarget without the cache. indexed reports whether a part of the path
+// was an index or a positional operator.
 func (l *Layout) resolveTarget(path string, c *Codec) (q *target, indexed bool, err error) {
 	var (
 		elem reflect.Type
 		left int // arrays that no index was given for
 		k    = document
 	)
+	// at is where part begins in path. Each round takes the part within the value that the
+	// round before found: elem, which is within left arrays.
 	for rest, at := path, 0; ; {
 		part, after, more := strings.Cut(rest, ".")
 		switch {
 		case left > 0 && isIndex(part):
-			left, indexed = left-1, true
+			left, indexed = left-1, true // a name of digits below an array is an index, as for a server
 		case k == open:
 			return opaque, indexed, nil
 		case k == scalar:
 			return nil, indexed, refuseNameBelow(path[:at-1], elem, part)
 		default:
-			if elem != nil {
+			if elem != nil { // nil in the first round: l is then the whole document's
 				if l, err = LayoutOf(elem, c); err != nil {
 					return nil, indexed, err
 				}
@@ -96,7 +89,7 @@ func (l *Layout) resolveTarget(path string, c *Codec) (q *target, indexed bool, 
 	if q.element = q.holds; left > 0 {
 		q.holds |= arrays
 	}
-	if left > 1 {
+	if left > 1 { // the elements are arrays, and a query meets the innermost values too
 		q.element = q.holds
 	}
 	if k == document {
@@ -105,7 +98,8 @@ func (l *Layout) resolveTarget(path string, c *Codec) (q *target, indexed bool, 
 	return q, indexed, err
 }
 
-// isIndex reports whether a part of a path stands for elements of an array.
+// isIndex reports whether a part of a path stands for elements of an array: a number, or a
+// positional operator ($, $[], $[name]).
 func isIndex(part string) bool {
 	if strings.HasPrefix(part, "$") {
 		return true
@@ -118,144 +112,7 @@ func isIndex(part string) bool {
 	return part != ""
 }
 
-var typesByType = map[reflect.Type]typeSet{
-	reflect.TypeFor[time.Time](): dates, reflect.TypeFor[bson.DateTime](): dates,
-	reflect.TypeFor[bson.ObjectID](): objectIDs, reflect.TypeFor[bson.Decimal128](): numbers,
-	reflect.TypeFor[json.Number](): numbers, reflect.TypeFor[bson.JavaScript](): others,
-	reflect.TypeFor[bson.Binary](): binaries, reflect.TypeFor[bson.Vector](): binaries,
-}
-
-// typesOf returns the BSON types of a Go type's field. A type that the driver stores by
-// its own rule may have any.
-func typesOf(t reflect.Type, k kind) typeSet {
-	if held, ok := typesByType[t]; ok {
-		return held
-	}
-	switch {
-	case k == document:
-		return documents
-	case k == open, scalarTypes[t]:
-		return anyType
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return strs
-	case reflect.Bool:
-		return bools
-	case reflect.Slice, reflect.Array: // of bytes
-		return binaries
-	}
-	if t.Kind() >= reflect.Int && t.Kind() <= reflect.Float64 {
-		return numbers
-	}
-	return anyType
-}
-
-// typeOf returns the type of a value that a Codec copied, as a set: a query for null
-// searches every field.
-func typeOf(v any) typeSet {
-	switch v := v.(type) {
-	case string, bson.Symbol:
-		return strs
-	case bool:
-		return bools
-	case int, int8, int16, int32, int64, uint, uint8, uint16, uint32, uint64, float32, float64, bson.Decimal128:
-		return numbers
-	case bson.ObjectID:
-		return objectIDs
-	case time.Time, bson.DateTime:
-		return dates
-	case bson.Binary, []byte:
-		return binaries
-	case bson.D:
-		return documents
-	case bson.A, []string, []bson.ObjectID, []bson.D:
-		return arrays
-	case bson.Regex:
-		return strs | others
-	case bson.Timestamp, bson.JavaScript, bson.DBPointer, bson.CodeWithScope:
-		return others
-	case bson.RawValue:
-		return typeOfRaw(v.Type)
-	}
-	if t := reflect.TypeOf(v); t != nil && !openTypes[t] {
-		if k, base := kindOf(t); k != open {
-			return pickTypes(k == array, arrays, typesOf(base, k))
-		}
-	}
-	return anyType
-}
-
-func pickTypes(first bool, a, b typeSet) typeSet {
-	if first {
-		return a
-	}
-	return b
-}
-
-func typeOfRaw(t bson.Type) typeSet {
-	switch t {
-	case bson.TypeString, bson.TypeSymbol:
-		return strs
-	case bson.TypeBoolean:
-		return bools
-	case bson.TypeInt32, bson.TypeInt64, bson.TypeDouble, bson.TypeDecimal128:
-		return numbers
-	case bson.TypeObjectID:
-		return objectIDs
-	case bson.TypeDateTime:
-		return dates
-	case bson.TypeBinary:
-		return binaries
-	case bson.TypeEmbeddedDocument:
-		return documents
-	case bson.TypeArray:
-		return arrays
-	case bson.TypeRegex:
-		return strs | others
-	case bson.TypeTimestamp, bson.TypeJavaScript, bson.TypeDBPointer, bson.TypeCodeWithScope:
-		return others
-	}
-	return anyType
-}
-
-// addedFields are the fields that techniques store beside the type's, or in another form.
-// Copies of the collection ([Docs.WithName], [Docs.WithoutChecks], [Docs.AsStored]) share them.
-type addedFields struct {
-	mu    sync.Mutex
-	names atomic.Pointer[map[string]bool]
-}
-
-// NoteAddedFields records fields that a technique stores beside those of the documents' type, or in
-// another form.
-func (d *Docs) NoteAddedFields(names ...string) {
-	if d.added == nil {
-		return
-	}
-	d.added.mu.Lock()
-	defer d.added.mu.Unlock()
-	all := map[string]bool{}
-	if old := d.added.names.Load(); old != nil {
-		maps.Copy(all, *old)
-	}
-	for _, name := range names {
-		all[name] = true
-	}
-	d.added.names.Store(&all)
-}
-
-func (a *addedFields) hasPath(path string) bool {
-	if a == nil {
-		return false
-	}
-	names := a.names.Load()
-	if names == nil {
-		return false
-	}
-	name, _, _ := strings.Cut(path, ".")
-	return (*names)[name]
-}
-
+// refuseNameBelow returns the error for a name below a scalar, which has no fields.
 func refuseNameBelow(path string, t reflect.Type, name string) error {
 	return fmt.Errorf("%q is of type %s, which has no field %q", path, t, name)
 }
