@@ -12,12 +12,21 @@ import (
 // A scope adds fields to documents after a technique made the plan, so the technique
 // can't know the fields. An [AsStored] filter and a [Placed] value stand for documents
 // that the plan stores. [WithAdditions] tells them the fields.
+//
+// For example, a plan inserts {_id: 7, n: 1} and pushes the document into a list of another
+// document. Under a scope with the tenant "a" the server then has
+//
+//	{_id: 7, n: 1, tenant: "a"}                        by the scope's change of the insert
+//	{_id: "x", list: [{_id: 7, n: 1, tenant: "a"}]}    by WithAdditions, from a Placed value
+//
+// Both types are bson.ValueMarshalers: without a scope they are encoded as they were made.
 
 // Additions are the top-level fields that a scope adds to the documents of a collection:
 // Insert to new documents without the field, and Set in each write.
 type Additions struct{ Insert, Set bson.D }
 
-// Scoping is what the scopes of a database do to the documents of a collection.
+// Scoping is what the scopes of a database do to the documents of a collection. Jobs need it:
+// they compare stored documents with documents that they compute ([ScopingOf]).
 type Scoping struct {
 	Additions
 	Mark bson.D // fields of deleted documents that stay, hidden; nil if deleted documents go
@@ -25,7 +34,8 @@ type Scoping struct {
 
 // AsStored returns the filter for a document that the plan stores in the collection as
 // doc, whose type has this shape. It compares like [Shape.AsRead], without the fields
-// that scopes add.
+// that scopes add. Plans use it to find out whether a write was done already, and to take
+// back a copy.
 func (s Shape) AsStored(collection string, doc bson.Raw) bson.D {
 	return matchIDAndExpr(doc, storedAs{collection: collection, shape: s, doc: bytes.Clone(doc)})
 }
@@ -33,14 +43,16 @@ func (s Shape) AsStored(collection string, doc bson.Raw) bson.D {
 // AsStored is [Shape.AsStored] for a whole document.
 func AsStored(collection string, doc bson.Raw) bson.D { return Shape{}.AsStored(collection, doc) }
 
-// storedAs is the expression of AsStored.
+// storedAs is the expression of AsStored. It stays a value until the driver encodes the filter,
+// so that each scope on the way can add names.
 type storedAs struct {
 	collection string
 	shape      Shape
 	doc        bson.Raw
-	added      []string
+	added      []string // the names of the scopes' fields
 }
 
+// MarshalBSONValue encodes the condition.
 func (e storedAs) MarshalBSONValue() (byte, []byte, error) {
 	raw, err := bson.Marshal(e.shape.condition(e.doc, e.added))
 	return byte(bson.TypeEmbeddedDocument), raw, err
@@ -50,8 +62,8 @@ func (e storedAs) MarshalBSONValue() (byte, []byte, error) {
 type Placed struct {
 	collection string
 	doc        bson.Raw
-	set        bson.D // nil if doc is inserted
-	added      []Additions
+	set        bson.D      // nil if doc is inserted
+	added      []Additions // of the scopes, in the order in which WithAdditions added them
 }
 
 // PlaceInserted returns a document that the plan inserts.
@@ -60,12 +72,13 @@ func PlaceInserted(collection string, doc bson.Raw) Placed {
 }
 
 // PlaceUpdated returns a document in which the plan sets fields, at paths that cross no
-// array.
+// array. set may be in any order: the document gets new fields in a server's order.
 func PlaceUpdated(collection string, doc bson.Raw, set bson.D) Placed {
 	return Placed{collection: collection, doc: bytes.Clone(doc), set: append(bson.D{}, set...)}
 }
 
-// document returns the document as it is stored.
+// document returns the document as it is stored. Scopes add their Insert fields only to an
+// inserted document. Their Set fields replace the fields that the plan sets.
 func (p Placed) document() (bson.Raw, error) {
 	if p.set == nil {
 		doc := p.doc
@@ -84,13 +97,15 @@ func (p Placed) document() (bson.Raw, error) {
 	return SetFields(p.doc, sortAsServer(set))
 }
 
+// MarshalBSONValue encodes the document.
 func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 	doc, err := p.document()
 	return byte(bson.TypeEmbeddedDocument), doc, err
 }
 
 // sortAsServer returns the fields of a $set in the order in which the server appends
-// those that the document lacks: by their names, level by level.
+// those that the document lacks: by their names, level by level
+// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior).
 func sortAsServer(set bson.D) bson.D {
 	set = slices.Clone(set)
 	slices.SortStableFunc(set, func(a, b bson.E) int {
@@ -99,7 +114,8 @@ func sortAsServer(set bson.D) bson.D {
 	return set
 }
 
-// AddTo returns a new document with the fields.
+// AddTo returns a new document with the fields, as the scope inserts it: fields of Set replace
+// those of the document, fields of Insert don't. New fields come last.
 func (a Additions) AddTo(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {
@@ -124,7 +140,8 @@ func (a Additions) AddTo(doc bson.Raw) (bson.Raw, error) {
 
 // WithAdditions returns a filter or an update in which documents of the plan have a
 // scope's fields. If it contains no such document, ok is false. of returns the additions
-// of a collection.
+// of a collection. Package model calls it once for each scope (model/scope_fields.go). The
+// given value is not changed: the result is a copy as far as it differs.
 func WithAdditions(v any, of func(collection string) Additions) (out any, ok bool) {
 	if CheckDepth(v) != nil {
 		return nil, false // refused when it is encoded
@@ -153,7 +170,8 @@ func addToValue(v any, of func(collection string) Additions) (out any, ok bool) 
 	return nil, false
 }
 
-// addToList is addToValue for the values of a document or array.
+// addToList is addToValue for the values of a document or array. value returns the address of
+// an element's value.
 func addToList[L ~[]E, E any](list L, value func(*E) *any, of func(collection string) Additions) (any, bool) {
 	var out L
 	for i := range list {
@@ -167,7 +185,7 @@ func addToList[L ~[]E, E any](list L, value func(*E) *any, of func(collection st
 		*value(&out[i]) = now
 	}
 	if out == nil {
-		return nil, false // without an allocation: nearly all writes
+		return nil, false // nearly all writes end here, without an allocation
 	}
 	return out, true
 }

@@ -48,7 +48,10 @@ func TestEncodeDoesNotAlias(t *testing.T) {
 		{bson.Binary{Data: bytes}, func() { bytes[0]++ }, "bytes in a Binary"},
 		{list, func() { list[0] += "x" }, "a slice"},
 		{inD, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a document"},
-		{bson.D{{Key: "x", Value: bson.A{inD}}}, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a document further down"},
+		{
+			bson.D{{Key: "x", Value: bson.A{inD}}}, func() { inD[0].Value = inD[0].Value.(int) + 1 },
+			"a document further down",
+		},
 		{inA, func() { inA[0] = inA[0].(int) + 1 }, "an array"},
 		{inM, func() { inM["k"] = inM["k"].(int) + 1 }, "a map"},
 		{bson.D{{Key: "m", Value: inM}}, func() { inM["k"] = inM["k"].(int) + 1 }, "a map further down"},
@@ -149,7 +152,10 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 			v:    bson.A{int64(5), bson.D{{Key: "n", Value: int64(1 << 40)}}},
 			want: "[5, {n: Long('1099511627776')}]", reason: "at any depth",
 		},
-		{with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), []string(nil), "[]", "nil slices"},
+		{
+			with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), []string(nil), "[]",
+			"nil slices",
+		},
 		{
 			c: with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}),
 			v: bson.D{{Key: "d", Value: bson.D(nil)}}, want: "{d: {}}", reason: "nil documents",

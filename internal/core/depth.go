@@ -1,5 +1,9 @@
 package core
 
+// A caller's value can be nested without end: a map that contains itself, or a document from a request. The driver, and
+// the functions of this package, walk values by recursion, which would exhaust the stack and end the program. So all
+// functions that take such a value ask CheckDepth first.
+
 import (
 	"fmt"
 	"reflect"
@@ -11,7 +15,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// CheckDepth refuses a value with more than [bsonval.MaxLevels] levels.
+// CheckDepth refuses a value with more than [bsonval.MaxLevels] levels. Package model also asks
+// it for whole filters and pipelines, before it looks into them.
 func CheckDepth(v any) error {
 	if isDeeper(v, bsonval.MaxLevels) {
 		return ValueError("", "value", nil,
@@ -20,7 +25,9 @@ func CheckDepth(v any) error {
 	return nil
 }
 
-// isDeeper reports whether a value has more levels than n.
+// isDeeper reports whether a value has more levels than n. Most values are scalars or the
+// driver's documents, which need no reflection. For other types, canNest first says by the
+// type alone whether the values can be deep.
 func isDeeper(v any, n int) bool {
 	if n < 0 {
 		return true
@@ -64,13 +71,14 @@ func errTooDeep() error {
 	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", bsonval.MaxLevels))
 }
 
-// isRawDeeper reports whether encoded bytes have more levels than n.
+// isRawDeeper reports whether an encoded document or array has more levels than n. Bytes that
+// aren't BSON have no further levels: whoever reads them stops there too.
 func isRawDeeper(doc []byte, n int) bool {
 	if n < 0 {
 		return true
 	}
-	const least = 8 // bytes of a level: its type, a name, a length, its end
-	if len(doc) < least*n {
+	const least = 8         // bytes of a level: its type, a name, a length, its end
+	if len(doc) < least*n { // too short for n levels: nearly all documents end here, without a walk
 		return false
 	}
 	for rest := doc[4:]; len(rest) > 1; {
@@ -78,7 +86,8 @@ func isRawDeeper(doc []byte, n int) bool {
 		if !ok {
 			return false
 		}
-		if t := bson.Type(e[0]); (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && isRawDeeper(e.Value().Data, n-1) {
+		t := bson.Type(e[0])
+		if (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && isRawDeeper(e.Value().Data, n-1) {
 			return true
 		}
 		rest = after
@@ -86,6 +95,8 @@ func isRawDeeper(doc []byte, n int) bool {
 	return false
 }
 
+// isValueDeeper is isDeeper for a value of any Go type. It passes unexported fields over, which
+// the driver doesn't encode.
 func isValueDeeper(v reflect.Value, n int) bool {
 	if n < 0 {
 		return true
@@ -118,7 +129,8 @@ func isValueDeeper(v reflect.Value, n int) bool {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && canNest(f.Type) && isValueDeeper(v.Field(i), n-1) {
+			f := v.Type().Field(i)
+			if (f.IsExported() || f.Anonymous) && canNest(f.Type) && isValueDeeper(v.Field(i), n-1) {
 				return true
 			}
 		}
@@ -126,10 +138,10 @@ func isValueDeeper(v reflect.Value, n int) bool {
 	return false
 }
 
-var nestingTypes sync.Map // reflect.Type → bool
+var nestingTypes sync.Map // reflect.Type → bool, a cache of findNesting
 
 // canNest reports whether values of a type can have any depth: the type contains itself or
-// an interface.
+// an interface. Values of other types are as deep as the type, so they needn't be walked.
 func canNest(t reflect.Type) bool {
 	if t == nil {
 		return false
@@ -142,6 +154,7 @@ func canNest(t reflect.Type) bool {
 	return does
 }
 
+// findNesting is canNest without the cache. within are the types around t.
 func findNesting(t reflect.Type, within map[reflect.Type]bool) bool {
 	switch t.Kind() {
 	case reflect.Interface:

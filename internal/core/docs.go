@@ -28,8 +28,8 @@
 //   - A scope is what a database handle of package model adds to each command: a tenant, a mark of deleted documents,
 //     fields of every write. Techniques don't know the scopes.
 //   - A keyed collection has _ids that a technique computes from keys. Under a scope they carry the tenant.
-//   - A version is one of the forms in which the documents of a collection are stored (schema.Versions). Only the newest
-//     form is the collection's Go type. The other forms are the older types.
+//   - A version is one of the forms in which the documents of a collection are stored (schema.Versions). Only the
+//     newest form is the collection's Go type. The other forms are the older types.
 //
 // # From a declaration to a command
 //
@@ -38,8 +38,8 @@
 //     [NewReader] compiles a path, so that values of Go documents are read without encoding the document (reader.go).
 //  3. A method encodes the caller's values at once, so that later changes of the values have no effect: [Docs.Encode]
 //     and [Docs.Raw] encode a value, [Docs.EncodeChecked] a whole document, [Docs.Set] the fields of an update.
-//  4. A caller's filter, sort or update is compared with the layout (filter.go, update.go). A path that the type doesn't
-//     have, and a value that the field can't contain, are a *model.ValueError.
+//  4. A caller's filter, sort or update is compared with the layout (filter.go, update.go). A path that the type
+//     doesn't have, and a value that the field can't contain, are a *model.ValueError.
 //  5. Package model sends the command on a [DB]. Under a scope it first adds the scope's fields: [WithAdditions] adds
 //     them to documents inside filters and updates (as_stored.go). In a keyed collection it stores a [KeyID] in place
 //     of the _id (key_id.go).

@@ -1,7 +1,7 @@
 package core
 
 // model.New compares all declarations of one collection that its techniques were given: they must agree on how the
-// documents are stored. The Go types may differ only where one declaration includes the other (see model/model_docs.go).
+// documents are stored. The Go types may differ only where a declaration includes both (model/model_docs.go).
 
 import (
 	"fmt"

@@ -1,5 +1,14 @@
 package core
 
+// CheckFilter compares a caller's filter with the Go type. A server accepts any path and any value, and matches nothing
+// where the name is mistyped or an id is given as a string. Package model refuses such a filter before it sends it:
+//
+//	{"at.shelv": 3}        the documents have no such field
+//	{"at.shelf": "three"}  the field is an integer
+//	{name: {$size: 2}}     the field is no array
+//
+// The functions know a path by its target (target.go), and a value by its set of types (types.go).
+
 import (
 	"encoding/binary"
 	"fmt"
@@ -22,8 +31,8 @@ func (d *Docs) CheckFilter(filter bson.D) error {
 	return d.checkFilter(d.layout, "", filter)
 }
 
-// checkFilter is CheckFilter for documents of a layout, at a path of the collection's.
-// Guard returns a checked copy of the condition of a write. It must not be empty.
+// CheckGuard returns a checked copy of a caller's condition for a write. An empty condition is
+// refused. embed.Versioned calls it.
 func (d *Docs) CheckGuard(guard bson.D) (bson.D, error) {
 	if len(guard) == 0 {
 		return nil, d.Refuse("guard", nil, "is empty: give at least one condition")
@@ -35,10 +44,12 @@ func (d *Docs) CheckGuard(guard bson.D) (bson.D, error) {
 	return own, d.CheckFilter(own)
 }
 
+// checkFilter is CheckFilter for documents of a layout. at is the path of the documents in the
+// collection's, with a dot at the end, or "" for the collection's own documents.
 func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	for i := range filter {
 		e := &filter[i]
-		if strings.HasPrefix(e.Key, "$") {
+		if strings.HasPrefix(e.Key, "$") { // $and, $or, $nor; other operators join no filters, and pass
 			for _, sub := range joinedFilters(e.Value) {
 				if err := d.checkFilter(l, at, sub); err != nil {
 					return err
@@ -57,7 +68,7 @@ func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	return nil
 }
 
-// joinedFilters are the filters that $and, $or and $nor hold.
+// joinedFilters returns the filters in the list of $and, $or or $nor.
 func joinedFilters(v any) (out []bson.D) {
 	switch v := v.(type) {
 	case bson.A:
@@ -74,8 +85,9 @@ func joinedFilters(v any) (out []bson.D) {
 	return out
 }
 
-// findTarget looks up a path of a query or update. Paths of older versions and of
-// techniques' own fields have no known type.
+// findTarget looks up a path of a query or update, in documents of a layout at a path of the
+// collection's. Paths of older versions and of techniques' own fields have no known type, so
+// they give opaque. A path that nobody knows is an error.
 func (d *Docs) findTarget(l *Layout, at, path string) (*target, error) {
 	if at == "" && d.added.hasPath(path) {
 		return opaque, nil
@@ -91,7 +103,7 @@ func (d *Docs) findTarget(l *Layout, at, path string) (*target, error) {
 }
 
 // checkCondition checks a filter's condition on a path: a value, a pattern, or a document
-// of operators.
+// of operators. A document that doesn't begin with an operator is a value.
 func (d *Docs) checkCondition(q *target, path string, v any) error {
 	cond, ok := v.(bson.D)
 	if !ok || !beginsWithOperator(cond) {
@@ -105,6 +117,8 @@ func (d *Docs) checkCondition(q *target, path string, v any) error {
 	return nil
 }
 
+// checkOperator checks the argument of a condition's operator. Operators that aren't listed
+// apply to all types, or only a server knows to which, and pass.
 func (d *Docs) checkOperator(q *target, path, op string, v any) error {
 	switch op {
 	case "$eq", "$ne", "$gt", "$gte", "$lt", "$lte":
@@ -127,6 +141,7 @@ func (d *Docs) checkOperator(q *target, path, op string, v any) error {
 		}
 	case "$elemMatch":
 		inner, ok := v.(bson.D)
+		// {$gt: 1} is a condition on the element itself, {n: {$gt: 1}} a filter of its fields.
 		switch {
 		case q.depth == 0:
 			return d.refuseNoArray(q, path, op)
@@ -141,12 +156,16 @@ func (d *Docs) checkOperator(q *target, path, op string, v any) error {
 	return nil
 }
 
-// beginsWithOperator reports whether a document is one of operators.
+// beginsWithOperator reports whether a document has operators instead of fields. A server
+// decides by the first name too.
 func beginsWithOperator(doc bson.D) bool { return len(doc) > 0 && strings.HasPrefix(doc[0].Key, "$") }
 
+// isLogical reports whether an operator joins filters.
 func isLogical(op string) bool { return op == "$and" || op == "$or" || op == "$nor" }
 
-// checkEach checks each value of a list. The server refuses other values.
+// checkEach checks each value of a list: the argument of $in, $nin, $all, $each or $pullAll. If
+// the argument isn't a list, the server refuses it. Lists of one Go type have one BSON type, so
+// the first value decides.
 func (d *Docs) checkEach(q *target, path string, holds typeSet, v any) error {
 	switch v := v.(type) {
 	case bson.A:
@@ -205,13 +224,14 @@ func (d *Docs) checkEachRaw(q *target, path string, holds typeSet, list bson.Raw
 }
 
 // onlyIDs reports whether an array is well formed, and holds at least one ObjectID and
-// nothing else.
+// nothing else. It is for lists that a Codec encoded: an id after the other under the indexes
+// 0, 1, 2, … So it knows the size of each element by the number of digits, and needs no parser.
 func onlyIDs(array []byte) bool {
 	if len(array) < 7 || int(binary.LittleEndian.Uint32(array)) != len(array) || array[len(array)-1] != 0 {
 		return false
 	}
 	rest := array[4 : len(array)-1]
-	digits, more := 1, 10
+	digits, more := 1, 10 // the digits of the index n, and the first index with one more digit
 	for n := 0; len(rest) > 0; n++ {
 		if n == more {
 			digits, more = digits+1, 10*more
@@ -231,7 +251,8 @@ func onlyIDs(array []byte) bool {
 }
 
 // checkValue refuses a value of a type that the field can't have, and a document with
-// unknown fields.
+// unknown fields. holds are the types that are allowed here. Documents of older versions may
+// have other types under the same path, so no type is refused if there are any.
 func (d *Docs) checkValue(q *target, path string, holds typeSet, v any) error {
 	if holds != anyType && typeOf(v)&holds == 0 && !d.hasOwnTypes() && !d.older.hasTypes() {
 		return d.Refuse(path, v, fmt.Sprintf("is a %s, but the field is of type %s", nameType(v), q.typeName()))
@@ -250,20 +271,24 @@ func (d *Docs) checkValue(q *target, path string, holds typeSet, v any) error {
 	return nil
 }
 
-// hasOwnTypes reports whether the collection stores Go values by rules of its own.
+// hasOwnTypes reports whether the collection stores Go values by rules of its own, so that a
+// field of a Go type may have any BSON type.
 func (d *Docs) hasOwnTypes() bool {
 	o := d.codec.Options()
 	return d.codec != nil && d.codec.registry != nil || o != nil && o.ObjectIDAsHexString
 }
 
+// refuseNoArray returns the error for an operator that needs an array.
 func (d *Docs) refuseNoArray(q *target, path, op string) error {
 	return d.Refuse(path, nil, fmt.Sprintf("%s needs an array, but the field is of type %s", op, q.typeName()))
 }
 
+// typeName returns the target's Go type for texts, with its arrays.
 func (q *target) typeName() string {
 	return strings.Repeat("[]", q.depth) + q.typ.String()
 }
 
+// nameType returns a value's type for texts.
 func nameType(v any) string {
 	if raw, ok := v.(bson.RawValue); ok {
 		return "BSON " + raw.Type.String()
@@ -271,7 +296,7 @@ func nameType(v any) string {
 	return fmt.Sprintf("%T", v)
 }
 
-// CheckSort refuses a sort by a missing field.
+// CheckSort refuses a sort by a missing field. A server would sort all documents as equal.
 func (d *Docs) CheckSort(sort bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil

@@ -26,7 +26,8 @@ func driverMarshal(t *testing.T, o *options.BSONOptions, v any) (bson.Raw, error
 			on  bool
 			set func()
 		}{
-			{o.UseJSONStructTags, enc.UseJSONStructTags}, {o.OmitEmpty, enc.OmitEmpty}, {o.OmitZeroStruct, enc.OmitZeroStruct},
+			{o.UseJSONStructTags, enc.UseJSONStructTags},
+			{o.OmitEmpty, enc.OmitEmpty}, {o.OmitZeroStruct, enc.OmitZeroStruct},
 			{o.NilSliceAsEmpty, enc.NilSliceAsEmpty}, {o.NilMapAsEmpty, enc.NilMapAsEmpty},
 			{o.NilByteSliceAsEmpty, enc.NilByteSliceAsEmpty}, {o.IntMinSize, enc.IntMinSize},
 		} {

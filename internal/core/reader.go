@@ -93,8 +93,8 @@ func (r *Reader[V]) First(doc any) (v V, ok bool) {
 }
 
 // appendSteps follows the steps from v and appends the values at the end. v must be
-// addressable, because the address of a value becomes an interface without an allocation. The
-// value itself wouldn't.
+// addressable: its address becomes an interface without an allocation, which a copy of the
+// value would need.
 func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 	if len(steps) == 0 {
 		return appendValues(dst, c, v)
@@ -271,7 +271,7 @@ func appendRawAt[V any](dst []V, c *Codec, v bson.RawValue, parts []string) []V 
 }
 
 // appendRaw decodes one value and appends it. It skips a null, and a value that doesn't decode
-// as a V, because a query for V values wouldn't find it either.
+// as a V.
 func appendRaw[V any](dst []V, c *Codec, v bson.RawValue) []V {
 	var out V
 	var err error

@@ -13,9 +13,12 @@ import (
 //
 //	{_id: 7, name: "a", _m: {
 //		hold: 3,              // transactions that relied on the document
-//		op: {id: token, …},   // an unfinished action outside transactions
+//		op: {id: token, …},   // an unfinished action outside transactions, with gone if it deletes
 //		ops: [token, …]       // the last actions that wrote the document
 //	}}
+//
+// Package model writes it, and the reactions of techniques that refer to a document hold it. No
+// technique and no caller sees the field: RemoveFrom takes it off documents that are read.
 type StoreField string
 
 // DefaultStoreField is the field of a collection that names no other.

@@ -8,8 +8,13 @@ import (
 )
 
 // CheckUpdate refuses a caller's update with a missing path, a value of a type that the
-// field can't contain, or an operator that doesn't apply to the field. The Codec must
-// have copied the update.
+// field can't contain, or an operator that doesn't apply to the field. A server would store the
+// mistyped field, which the Go type then never reads, or fail for some documents only. The Codec
+// must have copied the update, or encoded it.
+//
+//	{$inc: {"at.shelv": 1}}   the documents have no such field
+//	{$push: {name: "a"}}      the field is no array
+//	{$set: {_id: 7}}          an _id can't change
 func (d *Docs) CheckUpdate(update bson.D) error {
 	if d == nil || d.IsZero() || d.unchecked {
 		return nil
@@ -21,13 +26,16 @@ func (d *Docs) CheckUpdate(update bson.D) error {
 		}
 		for i := range fields {
 			path, v := fields[i].Key, fields[i].Value
-			if op.Key == "$rename" { // the old name may be one that documents have no more
+			// {$rename: {old: "new"}}: the new name must be known. The old name may be one that
+			// only stored documents still have.
+			if op.Key == "$rename" {
 				path, ok = v.(string)
 				if !ok {
 					continue
 				}
 			}
-			if op.Key != "$setOnInsert" && (rootOf(path) == "_id" || op.Key == "$rename" && rootOf(fields[i].Key) == "_id") {
+			isID := rootOf(path) == "_id" || op.Key == "$rename" && rootOf(fields[i].Key) == "_id"
+			if isID && op.Key != "$setOnInsert" {
 				return d.Refuse("_id", nil, op.Key+" can't change an _id: insert a new document and delete the old one")
 			}
 			q, err := d.findTarget(d.layout, "", path)
@@ -42,12 +50,13 @@ func (d *Docs) CheckUpdate(update bson.D) error {
 	return nil
 }
 
-// checkChange checks what an operator does to the field at a path.
+// checkChange checks what an operator does to the field at a path. Operators that aren't listed,
+// such as $unset and $currentDate, apply to every type, or the server refuses them.
 func (d *Docs) checkChange(q *target, op, path string, v any) error {
 	switch op {
 	case "$set", "$setOnInsert", "$min", "$max":
 		holds := q.holds
-		if q.depth > 0 {
+		if q.depth > 0 { // a query also meets an array's elements, but an update sets the array
 			holds = arrays
 		}
 		return d.checkValue(q, path, holds, v)
@@ -72,6 +81,7 @@ func (d *Docs) checkChange(q *target, op, path string, v any) error {
 		}
 		element := *q
 		element.holds = q.element
+		// A filter of the elements' fields, or a value or condition on the elements themselves.
 		if cond, ok := v.(bson.D); ok && q.docs != nil && !beginsWithOperator(cond) {
 			return d.checkFilter(q.docs, path+".", cond)
 		}
