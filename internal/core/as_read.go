@@ -38,7 +38,7 @@ func documentCondition(doc bson.Raw) bson.D {
 }
 
 // FieldsAsRead returns the filter for a document whose named top-level fields are as
-// read: equal to doc's, or missing if doc lacks them. It compares like [AsRead]. It
+// read: equal to the fields of doc, or missing if doc lacks them. It compares like [AsRead]. It
 // ignores names that [CheckKey] refuses, because an expression can't name them. The writes of
 // schema.Versions call it, which depend on the fields that differ between versions.
 func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
@@ -53,7 +53,7 @@ func FieldsAsRead(doc bson.Raw, names ...string) bson.D {
 }
 
 // AsRead returns the filter for a document of the shape that is as it was read. doc is
-// the value read, encoded again. It ignores fields that the type doesn't know; every
+// the value read, encoded again. It ignores fields that the type doesn't know. Every
 // field is known if the type keeps all of them. A field that was read as empty, and may
 // have been missing, must be missing, null or empty. For a type with its own marshaler
 // only the fields that it writes are compared. Values are compared as [AsRead] does,
@@ -90,8 +90,7 @@ func (s Shape) condition(doc bson.Raw, added []string) bson.D {
 var dType, rawType = reflect.TypeFor[bson.D](), reflect.TypeFor[bson.Raw]()
 
 // fieldConditions returns the conditions on a document's fields. l is the type's layout or
-// nil. whole means that the document has no other fields than these and added, which
-// aren't compared.
+// nil. The fields added may have any value. whole means that the document has no further fields.
 func (c *Codec) fieldConditions(doc bson.Raw, l *Layout, whole bool, added []string) bson.A {
 	all, names := bson.A{}, bson.A{"_id"}
 	for _, name := range added {
@@ -156,7 +155,8 @@ func (c *Codec) readAsZero(t reflect.Type) bson.A {
 	return alike
 }
 
-// isReadAsZero reports whether a value is one of those that readAsZero returns.
+// isReadAsZero reports whether a value equals one of the values that readAsZero returned. A
+// zero of another number's type is equal.
 func isReadAsZero(alike bson.A, v bson.RawValue) bool {
 	if v.Type == bson.TypeNull {
 		return true

@@ -29,7 +29,7 @@ type Additions struct{ Insert, Set bson.D }
 // they compare stored documents with documents that they compute ([ScopingOf]).
 type Scoping struct {
 	Additions
-	Mark bson.D // fields of deleted documents that stay, hidden; nil if deleted documents go
+	Mark bson.D // fields that mark deleted documents, or nil if deleted documents are removed
 }
 
 // AsStored returns the filter for a document that the plan stores in the collection as
@@ -104,7 +104,7 @@ func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 }
 
 // sortAsServer returns the fields of a $set in the order in which the server appends
-// those that the document lacks: by their names, level by level
+// new fields: by their names, level by level
 // (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior).
 func sortAsServer(set bson.D) bson.D {
 	set = slices.Clone(set)
@@ -115,7 +115,7 @@ func sortAsServer(set bson.D) bson.D {
 }
 
 // AddTo returns a new document with the fields, as the scope inserts it: fields of Set replace
-// those of the document, fields of Insert don't. New fields come last.
+// fields of the document, fields of Insert don't. New fields come last.
 func (a Additions) AddTo(doc bson.Raw) (bson.Raw, error) {
 	elems, err := doc.Elements()
 	if err != nil {

@@ -1,8 +1,8 @@
 package core
 
 // A Codec does two things. Document and Decode convert whole documents between Go and BSON. Value, CopyD and
-// CopyPipeline copy a caller's filter, update or pipeline: what the caller could change later is encoded, everything
-// else stays a Go value, so that the library can still look into it and the driver encodes it only once.
+// CopyPipeline copy a caller's filter, update or pipeline: a value that the caller could change later is encoded, every
+// other value stays a Go value, so that the library can still look into it and the driver encodes it only once.
 
 import (
 	"bytes"
@@ -23,7 +23,7 @@ import (
 type Codec struct {
 	options  *options.BSONOptions // nil for the defaults
 	registry *bson.Registry       // nil for the default
-	// decodes whole documents of the collection's type; nil for the driver's way
+	// decodes whole documents of the collection's type, or nil for the driver's way
 	whole   func(raw bson.Raw, doc any) error
 	wholeAs reflect.Type // a pointer to that type
 }
@@ -126,7 +126,8 @@ func (c *Codec) configure(enc *bson.Encoder) {
 	})
 }
 
-// An option is one of the driver's that is set or not, and the method that sets it.
+// An option of the driver: whether the collection has it, and the encoder's or decoder's method
+// that sets it.
 type option struct {
 	on bool
 	do func()

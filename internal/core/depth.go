@@ -72,7 +72,7 @@ func errTooDeep() error {
 }
 
 // isRawDeeper reports whether an encoded document or array has more levels than n. Bytes that
-// aren't BSON have no further levels: whoever reads them stops there too.
+// aren't BSON have no further levels: all other functions stop there too.
 func isRawDeeper(doc []byte, n int) bool {
 	if n < 0 {
 		return true

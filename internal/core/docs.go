@@ -63,7 +63,8 @@
 //   - Bytes are the driver's bytes. FuzzAppendElement compares fast.go and structs.go with the driver,
 //     TestLayoutAgreesWithDriver the layout, TestReaderAgreesWithDriver the readers.
 //   - An encoded value shares no memory with the caller's value (TestEncodeDoesNotAlias).
-//   - A value is only walked or encoded after [CheckDepth], because a value that contains itself would never end.
+//   - A caller's value is only walked or encoded after [CheckDepth], because a value that contains itself would never
+//     end. A [Reader] of an open path doesn't ask: a document that contains itself ends the program there.
 //   - A function refuses only what is certainly wrong. What the layout doesn't know, such as an open value or an
 //     operator that this package doesn't know, passes, and the server decides.
 //   - A Docs never changes once it is declared, except its older types, its added fields and its mark of keyed _ids.
@@ -90,13 +91,13 @@ import (
 // in the original too. WithName gives the copy its own keyed, and AsStored removes older.
 type Docs struct {
 	name   string
-	typ    reflect.Type // of the documents
-	key    reflect.Type // of the _ids
-	layout *Layout      // nil for the zero Docs
-	codec  *Codec       // encodes documents and values; without versions it decodes too
-	older  *olderTypes  // nil where documents are read as they are stored
-	added  *addedFields
-	keyed  *atomic.Bool                       // the _ids are made of keys; shared by copies with the same name
+	typ    reflect.Type                       // of the documents
+	key    reflect.Type                       // of the _ids
+	layout *Layout                            // nil for the zero Docs
+	codec  *Codec                             // encodes, and decodes where there are no versions
+	older  *olderTypes                        // nil where documents are read as they are stored
+	added  *addedFields                       // fields that the type doesn't tell
+	keyed  *atomic.Bool                       // whether the _ids are made of keys
 	id     func(doc any) (id any, found bool) // of the document that doc points at
 
 	unchecked bool // a user's filters, sorts and updates pass as they are

@@ -11,17 +11,17 @@ import (
 //
 //	Field{Path: "items.n", Type: int, Arrays: 1, Array: "items"}
 type Field struct {
-	Path    string       // dotted; it crosses arrays without a word, as MongoDB's paths do
-	Type    reflect.Type // the Go type of the value, arrays taken off; nil when Untyped
+	Path    string       // dotted. It crosses arrays silently, as MongoDB's paths do
+	Type    reflect.Type // the Go type of the value without its arrays and pointers, or nil when Untyped
 	Arrays  int          // how many arrays the path crosses or ends in
 	Untyped bool         // below an interface, a map, bson.D or a custom marshaler, where nothing can be checked
-	Closed  bool         // the value's type holds no names but its own fields
-	Array   string       // the path of the first array on the way, which may be the value itself; "" for none
+	Closed  bool         // all names in the value are names of its type's fields, which were checked
+	Array   string       // the path of the first array on the way, which may be the value itself, or ""
 
 	list       bool   // the value itself is an array, as for "items"
 	null       bool   // a nil slice, map or pointer of this field is stored as null
-	nullParent string // the first document above it that may be stored as null; "" for none
-	steps      []step // how a Reader goes from the Go document to the value; empty when Untyped
+	nullParent string // the path of the first document above it that may be stored as null, or ""
+	steps      []step // how a Reader goes from the Go document to the value, empty when Untyped
 }
 
 // IsArray reports whether the value at the path is an array. It is false below an open

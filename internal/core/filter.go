@@ -49,7 +49,7 @@ func (d *Docs) CheckGuard(guard bson.D) (bson.D, error) {
 func (d *Docs) checkFilter(l *Layout, at string, filter bson.D) error {
 	for i := range filter {
 		e := &filter[i]
-		if strings.HasPrefix(e.Key, "$") { // $and, $or, $nor; other operators join no filters, and pass
+		if strings.HasPrefix(e.Key, "$") { // only $and, $or and $nor have filters in them
 			for _, sub := range joinedFilters(e.Value) {
 				if err := d.checkFilter(l, at, sub); err != nil {
 					return err

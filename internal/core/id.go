@@ -2,7 +2,7 @@ package core
 
 // Every _id of a caller passes one of these functions before it is in a filter or a document. An empty _id is refused,
 // because it is almost always a field that somebody forgot to set. A filter by it would match nothing, and an upsert
-// would store one document for all callers who forgot.
+// would store one document for all of them.
 
 import (
 	"reflect"

@@ -41,7 +41,7 @@ type versions struct {
 }
 
 // SetVersions declares the versions of the collection's documents. After it, decode
-// decodes whole documents that are read into a pointer of type into; it must not keep the
+// decodes whole documents that are read into a pointer of type into. It must not keep the
 // bytes. Stored whole documents have the newest version in field. SetVersions panics if
 // an earlier technique uses a path that the older types store differently, or if versions
 // were declared before. upgrade returns a stored document in the newest form.

@@ -201,9 +201,10 @@ func zeroer(v reflect.Value) (bson.Zeroer, bool) {
 	return z, ok
 }
 
-// appendOpen walks a value whose fields are not known, from which parts is the rest of the
-// path. It encodes a value of an unknown Go type, such as a struct in a bson.D, and reads the
-// bytes. A value that can't be encoded has no values here: the write of the document fails.
+// appendOpen walks a value of which the fields aren't known. parts is the rest of the path. It
+// encodes a value of an unknown Go type, such as a struct in a bson.D, and reads the bytes. A
+// value that can't be encoded has no values here: the write of the document fails. It doesn't
+// ask CheckDepth, so a list that contains itself never ends.
 func appendOpen[V any](dst []V, c *Codec, v any, parts []string) []V {
 	switch x := v.(type) {
 	case nil:

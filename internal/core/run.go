@@ -53,7 +53,7 @@ type HandleSettings struct {
 	Together bool  // with Tx: the server has bulkWrite for several collections
 	Bulk     bool  // outside transactions, send writes of several collections by bulkWrite
 
-	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
+	WriteConcern *writeconcern.WriteConcern // of bulkWrite, or nil for the client's
 
 	Tests bool // the next scope is the one that tests set everywhere
 }

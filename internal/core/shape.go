@@ -14,7 +14,7 @@ import (
 // keys and subset look at each field, model/advise estimates sizes. Begin with [Docs.Shape],
 // and continue with [Shape.Fields] and [Shape.Elem]. For one path, a [Field] is enough.
 type Shape struct {
-	Name string       // of the field; "" for a document, and for an element
+	Name string       // of the field, or "" for a document or an element
 	Type reflect.Type // pointers taken off
 	Kind ShapeKind
 

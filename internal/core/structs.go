@@ -23,7 +23,7 @@ type structWriter struct {
 // A structField is one field that a structWriter writes.
 type structField struct {
 	name  string
-	index []int // as in reflect.Value.FieldByIndex; a plain type crosses no pointer on the way
+	index []int // as in reflect.Value.FieldByIndex, without a pointer on the way
 	omit  bool  // an empty value is not written
 	write func(dst []byte, name string, v reflect.Value) []byte
 }

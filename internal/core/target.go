@@ -18,9 +18,9 @@ import (
 // CheckFilter, CheckSort and CheckUpdate ask for targets (filter.go, update.go).
 type target struct {
 	holds   typeSet      // the types that a query can meet there: an array's elements, and the array
-	element typeSet      // the types of an array's elements; else the same as holds
-	depth   int          // how many arrays, one in the other, the value is; 0 for none
-	docs    *Layout      // of the documents at the path, or in the array there; nil for other values, or if not known
+	element typeSet      // the types of an array's elements, for other values the same as holds
+	depth   int          // of arrays in each other: 0 for a value that is no array, 2 for an array of arrays
+	docs    *Layout      // of the documents at the path, or in the array there, or nil
 	typ     reflect.Type // of the value without arrays and pointers, for texts
 }
 
@@ -30,8 +30,8 @@ var opaque = &target{holds: anyType, element: anyType, depth: 1}
 
 // lookUpTarget looks up a path of a query or update, with indexes and positional operators in
 // arrays. Below an open value every path exists. It computes the target once for each path of
-// the type. Paths with an index aren't kept, because callers could make any number of them.
-// Neither are paths below open values, whose names are the caller's.
+// the type. Paths with an index, and paths below open values, aren't kept: callers could make
+// any number of them.
 func (l *Layout) lookUpTarget(path string, c *Codec) (*target, error) {
 	if q, ok := l.paths.Load(path); ok {
 		return q.(*target), nil
