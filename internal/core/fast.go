@@ -1,9 +1,9 @@
 package core
 
-// The frequent values of commands and documents are encoded here, in the driver's bytes but without the driver: it
-// looks each value's type up in the registry and allocates (TestAppendElementAllocates, and the benchmarks of
-// internal/bench). FuzzAppendElement compares the bytes with the driver's. A type that isn't in this file, or that has
-// an option of its own, goes the driver's way.
+// The frequent values of commands and documents are encoded here, in the driver's bytes but without the driver, because
+// the driver looks each value's type up in the registry and allocates. This file doesn't (TestAppendElementAllocates).
+// FuzzAppendElement compares the bytes with the driver's. The driver encodes all types that aren't in this file, and
+// all values under options that change how a type is written.
 
 import (
 	"encoding/binary"

@@ -39,9 +39,8 @@ func (f Field) NullParent() string { return f.nullParent }
 // A step goes from one Go value into a field of it. A path has a step for each of its names.
 // Arrays on the way need no step: a Reader takes each step from all elements.
 type step struct {
-	index []int        // as in reflect.Value.FieldByIndex
-	typ   reflect.Type // of the value found there
-	omit  bool         // an empty value is not stored
+	index []int // as in reflect.Value.FieldByIndex
+	omit  bool  // an empty value is not stored
 }
 
 // Resolve finds a path in a layout. The error names the missing part and the nearest
@@ -70,7 +69,7 @@ func (l *Layout) Resolve(path string, c *Codec) (Field, error) {
 			f.Array = strings.Join(parts[:i+1], ".")
 		}
 		f.null = storesNull(m, c, i == 0)
-		f.steps = append(f.steps, step{m.index, m.typ, omitsEmpty(m, c, i == 0)})
+		f.steps = append(f.steps, step{m.index, omitsEmpty(m, c, i == 0)})
 		if last {
 			break
 		}

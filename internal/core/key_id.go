@@ -23,8 +23,8 @@ import (
 //
 // A technique never sees this form. Package internal/keyed and model/scope_keys.go put it into
 // commands and take it off results. They look for the types KeyID, KeyExpr and KeyPath in
-// commands that an outer scope has changed already, so these stay values until the driver
-// encodes them.
+// commands that another scope has changed already, so the values are only encoded by the
+// driver, when the command is sent.
 
 // KeyOf is the field of a tenant's _id that has the _id without a scope.
 const KeyOf = "of"
@@ -36,8 +36,8 @@ type KeyID struct {
 	key    any    // the _id without a scope
 }
 
-// NewKeyID returns an _id with the fields of one more tenant. id is a KeyID under an inner
-// scope, else the caller's value.
+// NewKeyID returns an _id with the fields of one more tenant. id is a KeyID if another scope put
+// its tenant in already, else the caller's value.
 func NewKeyID(id any, tenant bson.D) KeyID {
 	k, ok := id.(KeyID)
 	if !ok {
