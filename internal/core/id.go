@@ -27,8 +27,7 @@ func (d *Docs) ID(doc any) (id any, err error) {
 }
 
 // EncodeID checks and encodes a caller's _id. field names the argument or the path in errors:
-// "_id", "parent", "ids". The result is in the caller's type where it can't change later, else
-// a bson.RawValue.
+// "_id", "parent", "ids". Later changes of the caller's value have no effect on the result.
 func (d *Docs) EncodeID(field string, id any) (any, error) {
 	if err := d.CheckID(field, id); err != nil {
 		return nil, err
