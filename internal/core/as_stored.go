@@ -105,7 +105,8 @@ func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 
 // sortAsServer returns the fields of a $set in the order in which the server appends
 // new fields: by their names, level by level
-// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior).
+// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior). Unlike the
+// server, it compares names of digits as texts: "10" comes before "9".
 func sortAsServer(set bson.D) bson.D {
 	set = slices.Clone(set)
 	slices.SortStableFunc(set, func(a, b bson.E) int {
