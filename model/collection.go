@@ -62,13 +62,13 @@ func (c *Collection[D, K]) Named(name string) *Collection[D, K] {
 	if c == nil {
 		core.Fail("the collection is nil", "Named "+name, "declare it with NewCollection")
 	}
-	return &Collection[D, K]{c.Docs().Named(name)}
+	return &Collection[D, K]{c.Docs().WithName(name)}
 }
 
 // Unchecked returns the Collection without the checks of paths and values (see
 // [Collection.Find]). Use it for fields that D lacks.
 func (c *Collection[D, K]) Unchecked() *Collection[D, K] {
-	return &Collection[D, K]{c.Docs().Unchecked()}
+	return &Collection[D, K]{c.Docs().WithoutChecks()}
 }
 
 // Of returns the driver's collection with the [CollectionOptions], without any [Scope].

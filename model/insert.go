@@ -64,7 +64,7 @@ func (c *Collection[D, K]) Delete(id K) (w Write) {
 //
 //go:noinline
 func (c declaration) insert(w *Write, doc any) {
-	raw, _, err := c.Checked(doc)
+	raw, _, err := c.EncodeChecked(doc)
 	if err != nil {
 		w.Collection, w.Err = c.Name(), err
 		return
@@ -88,7 +88,7 @@ func (c declaration) insertMany(n int, doc func(int) any) Plan {
 
 //go:noinline
 func (c declaration) replace(w *Write, doc any) {
-	raw, id, err := c.Checked(doc)
+	raw, id, err := c.EncodeChecked(doc)
 	if err != nil {
 		w.Collection, w.Err = c.Name(), err
 		return

@@ -142,7 +142,7 @@ func project(q, from *Query, as reflect.Type) {
 		}
 		q.Projection = append(q.Projection, bson.E{Key: name, Value: 1})
 	}
-	if !l.Has("_id") {
+	if !l.HasField("_id") {
 		q.Projection = append(q.Projection, bson.E{Key: "_id", Value: 0})
 	}
 }

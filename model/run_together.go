@@ -38,7 +38,7 @@ func joiningOf(ctx context.Context, db DB, p Plan) joining {
 	if runctx.InTransaction(ctx) {
 		return joiningInTx(together(ctx))
 	}
-	level, bulk := core.Bulk(db)
+	level, bulk := core.BulkWriteConcern(db)
 	// the driver sends no unacknowledged ordered bulkWrite
 	if !bulk || !cmp.Or(p.Options.WriteConcern, level).Acknowledged() {
 		return apart
@@ -128,7 +128,7 @@ func (r *runner) sendTogether(ctx context.Context, group []batch) error {
 
 func (r *runner) togetherOptions(ctx context.Context) *options.ClientBulkWriteOptionsBuilder {
 	o := options.ClientBulkWrite().SetOrdered(true).SetVerboseResults(true)
-	if level, _ := core.Bulk(r.db); !runctx.InTransaction(ctx) { // a transaction has its own write concern
+	if level, _ := core.BulkWriteConcern(r.db); !runctx.InTransaction(ctx) { // a transaction has its own write concern
 		if level = cmp.Or(r.plan.Options.WriteConcern, level); level != nil {
 			o.SetWriteConcern(level)
 		}

@@ -50,7 +50,7 @@ func TestTogether(t *testing.T) {
 			if want := everyKind().Cost().Commands; on == model.DB(apart) && len(sent) != want {
 				t.Errorf("apart: sent %v, want %d", sent, want)
 			}
-			if core.Together(on) && !slices.Equal(sent, []string{"bulkWrite"}) {
+			if core.SendsTogether(on) && !slices.Equal(sent, []string{"bulkWrite"}) {
 				t.Errorf("together: sent %v", sent)
 			}
 			results, left = append(results, got), append(left, stock(t, db))

@@ -139,7 +139,7 @@ func (s *scope) document(w Write, doc any, replaces bool) (any, error) {
 			}
 		}
 	}
-	return add.Inserted(raw)
+	return add.AddTo(raw)
 }
 
 // timesIn counts the elements with a name.

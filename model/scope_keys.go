@@ -216,7 +216,7 @@ func (s *scope) lookedUp(before mongo.Pipeline, args bson.D) (mongo.Pipeline, bs
 	if n := len(before); n > 0 {
 		if set, ok := before[n-1][0].Value.(bson.D); ok && len(set) == 1 && set[0].Key == local {
 			if e, ok := set[0].Value.(core.KeyExpr); ok {
-				before, expr, as = before[:n-1], e.With(s.tenant), local
+				before, expr, as = before[:n-1], e.WithTenant(s.tenant), local
 			}
 		}
 	}
@@ -244,7 +244,7 @@ func (s *scope) graphed(args bson.D) (bson.D, mongo.Pipeline) {
 	as, _ := bsondoc.String(bsondoc.Value(args, "as"))
 	plain := bson.D{{
 		Key:   "$mergeObjects",
-		Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Of: "$$this."}}}},
+		Value: bson.A{"$$this", bson.D{{Key: "_id", Value: core.KeyPath{Doc: "$$this."}}}},
 	}}
 	return args, mongo.Pipeline{{{Key: "$set", Value: bson.D{{
 		Key: as, Value: bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: "$" + as}, {Key: "in", Value: plain}}}},
@@ -256,7 +256,7 @@ func (s *scope) keyedTarget(head mongo.Pipeline) mongo.Pipeline {
 	if i := slices.IndexFunc(head, isKeyTarget); i >= 0 {
 		e, _ := head[i][0].Value.(bson.D)[0].Value.(core.KeyExpr)
 		out := slices.Clone(head)
-		out[i] = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: e.With(s.tenant)}}}}
+		out[i] = bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: e.WithTenant(s.tenant)}}}}
 		return out
 	}
 	return append(head, bson.D{{Key: "$set", Value: bson.D{{Key: "_id", Value: core.NewKeyExpr("$_id", s.tenant)}}}})

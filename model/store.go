@@ -226,7 +226,7 @@ func (s *Store[D, K]) edit(of storeTarget, edit func(doc *D) error) ChangeOf[Sto
 // Cost: as [Store.Edit].
 func (s *Store[D, K]) Replace(doc D) ChangeOf[Stored[D]] {
 	id, err := s.docs.ID(&doc)
-	raw, _, invalid := s.docs.Docs().Checked(&doc)
+	raw, _, invalid := s.docs.Docs().EncodeChecked(&doc)
 	err = cmp.Or(err, invalid, s.in.checkUnreferred(raw, s.refs))
 	return s.changeStored("replace", s.byID(id).refuse(err), nil, func(db DB, before bson.Raw) (bson.Raw, error) {
 		var stored D
@@ -288,7 +288,7 @@ func (s *Store[D, K]) changeStored(
 			}
 			state, err := s.in.change(ctx, db, of, func(before bson.Raw) (_ bson.Raw, err error) {
 				if name != "delete" {
-					if before, err = s.docs.Docs().Upgraded(before); err != nil {
+					if before, err = s.docs.Docs().UpgradeStored(before); err != nil {
 						return nil, err
 					}
 				}

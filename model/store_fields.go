@@ -31,7 +31,7 @@ func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, 
 	if err := edit(&doc); err != nil {
 		return nil, err
 	}
-	now, id, err := s.docs.Docs().Checked(&doc)
+	now, id, err := s.docs.Docs().EncodeChecked(&doc)
 	if err == nil && !bsondoc.SameValue(id, was.Lookup("_id")) {
 		err = s.docs.Docs().Refuse("_id", id, "can't change: insert the document under the new _id, and delete the old one")
 	}
@@ -42,7 +42,7 @@ func (s *Store[D, K]) edited(before bson.Raw, edit func(doc *D) error) (bson.D, 
 // pointer. If parts of the _id are missing yet, identified makes it later.
 func (s *store) encoded(doc any, later bool) (bson.Raw, error) {
 	if s.makeID == nil {
-		raw, _, err := s.docs.Checked(doc)
+		raw, _, err := s.docs.EncodeChecked(doc)
 		return raw, err
 	}
 	v := reflect.ValueOf(doc).Elem().Interface()
@@ -68,7 +68,7 @@ func (s *store) identified(raw bson.Raw) (bson.Raw, error) {
 	if raw, err = withFields(raw, bson.D{{Key: "_id", Value: id}}); err != nil {
 		return nil, err
 	}
-	raw, _, err = NewCollection[bson.Raw, bson.RawValue](s.docs.Name()).Docs().Checked(&raw)
+	raw, _, err = NewCollection[bson.Raw, bson.RawValue](s.docs.Name()).Docs().EncodeChecked(&raw)
 	return raw, err
 }
 

@@ -93,7 +93,7 @@ func (s Stored[D]) Referenced(path string, doc any) error {
 		if r.path == path && r.err != nil {
 			return r.err
 		} else if r.path == path && r.doc != nil {
-			raw, err := r.to.Upgraded(r.to.StoreField().RemoveFrom(r.doc))
+			raw, err := r.to.UpgradeStored(r.to.StoreField().RemoveFrom(r.doc))
 			if err != nil {
 				return err
 			}

@@ -77,7 +77,7 @@ func (s *store) restore(ctx context.Context, db DB, of storeTarget) (storeState,
 // renewed returns a deleted document as a new one: without the marks, and with empty paths
 // that techniques own.
 func (s *store) renewed(doc bson.Raw, marks bson.D) (bson.Raw, error) {
-	doc, err := s.docs.Upgraded(doc)
+	doc, err := s.docs.UpgradeStored(doc)
 	if err != nil {
 		return nil, err
 	}

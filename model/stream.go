@@ -151,6 +151,15 @@ func (e *StreamError) Error() string {
 // Unwrap returns the cause.
 func (e *StreamError) Unwrap() error { return e.Err }
 
+// Command returns the aggregate command that opens a new change stream.
+func (s Stream) Command() bson.D {
+	return bson.D{
+		{Key: "aggregate", Value: s.Collection},
+		{Key: "pipeline", Value: append(mongo.Pipeline{s.open()}, s.stages()...)},
+		{Key: "cursor", Value: bson.D{}},
+	}
+}
+
 // String returns the stream in mongosh syntax.
 func (s Stream) String() string {
 	if s.Err != nil {

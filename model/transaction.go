@@ -33,7 +33,7 @@ func (p Plan) runTx(ctx context.Context, db DB, op *observation) (Result, error)
 	p = p.inTx().rewriteFor(db)
 	batches, err := p.split()
 	if op != nil && len(batches) > 0 {
-		op.priced(p.costIn(len(grouped(batches, joiningInTx(core.Together(db) || together(ctx))))))
+		op.priced(p.costIn(len(grouped(batches, joiningInTx(core.SendsTogether(db) || together(ctx))))))
 	}
 	if err = cmp.Or(err, core.CheckRun(ctx, db), core.CheckDepth(p.Options.Comment)); err != nil {
 		return newResult(p), err
@@ -275,7 +275,7 @@ func transact(ctx context.Context, session *mongo.Session, tx *runctx.Tx, f func
 // transaction.
 func checkTransactions(ctx context.Context, db DB) (*runctx.Tx, error) {
 	if core.Transacts(db) { // it was asked before
-		return &runctx.Tx{Together: core.Together(db)}, nil
+		return &runctx.Tx{Together: core.SendsTogether(db)}, nil
 	}
 	h, err := askHello(ctx, db)
 	if err == nil && h.SetName == "" && h.Msg != "isdbgrid" {

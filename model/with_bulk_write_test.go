@@ -25,7 +25,7 @@ func withBulkWrite(t *testing.T, db model.DB) (model.DB, bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, has := core.Bulk(on)
+	_, has := core.BulkWriteConcern(on)
 	return on, has
 }
 
@@ -86,7 +86,7 @@ func TestWithBulkWrite(t *testing.T) {
 				got, err := model.Plan{
 					Steps: c.plan.Steps, IfStale: c.plan.IfStale, Options: model.PlanOptions{AllowPartial: true},
 				}.Run(t.Context(), db2)
-				if _, is := core.Bulk(db2); is && !slices.Equal(sentBy(monitor), c.sent) {
+				if _, is := core.BulkWriteConcern(db2); is && !slices.Equal(sentBy(monitor), c.sent) {
 					t.Errorf("%s: sent %v, want %v", name, sentBy(monitor), c.sent)
 				}
 				var step *model.StepError

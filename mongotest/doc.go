@@ -37,7 +37,7 @@
 //	a server without transactions           Settings.Standalone
 //	an older server                         Settings.Version
 //
-// [Writes], [Reads], [Named], [On] and [Both] select commands for faults.
+// [Writes], [Named], [On] and [Both] select commands for faults.
 //
 // Package model/modeltest of this module has more tests: a crash at every write of an
 // operation, two operations in every order of their commands, and the index that serves a

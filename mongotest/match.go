@@ -2,7 +2,7 @@ package mongotest
 
 import "slices"
 
-// A Match selects commands, for example for [Faults.On]. [All], [Reads] and [Writes] are
+// A Match selects commands, for example for [Faults.On]. [All] and [Writes] are
 // matches. [Named], [On] and [Both] return matches. Your own function can inspect
 // Command.Body, which includes an insert's documents. A Match isn't asked about
 // handshakes, server monitoring and endSessions.
@@ -34,18 +34,6 @@ func Writes(c Command) bool {
 		}
 		stage, err := last.IndexErr(0)
 		return err == nil && (stage.Key() == "$merge" || stage.Key() == "$out")
-	}
-	return false
-}
-
-// Reads matches commands that return data: find, getMore, count, distinct,
-// listDatabases, listCollections, listIndexes, and an aggregate that doesn't write.
-func Reads(c Command) bool {
-	switch c.Name {
-	case "find", "getMore", "count", "distinct", "listCollections", "listIndexes", "listDatabases":
-		return true
-	case "aggregate":
-		return !Writes(c)
 	}
 	return false
 }

@@ -144,7 +144,7 @@ func foldOf[K, E, S any](
 		},
 		Encode: func(key any, s untypedState) (bson.Raw, error) {
 			doc := stateOf[K, S](key, s, revision)
-			raw, _, err := docs.Checked(&doc)
+			raw, _, err := docs.EncodeChecked(&doc)
 			return raw, err
 		},
 		Decode: func(raw bson.Raw) (any, any, error) {
@@ -169,7 +169,7 @@ func stateOf[K, S any](key any, s untypedState, revision int) State[K, S] {
 func (l *EventLog[K, E, S]) events(key K, op bson.ObjectID, list []E) untypedEvents {
 	return untypedEvents{N: len(list), Encode: func(id string, first, last int64, at time.Time) (bson.Raw, error) {
 		c := Commit[K, E]{id, key, first, last, at, op, list}
-		raw, _, err := l.commits.Docs().Checked(&c)
+		raw, _, err := l.commits.Docs().EncodeChecked(&c)
 		return raw, err
 	}}
 }

@@ -31,7 +31,7 @@ import (
 
 // insertDocument is the change that stores a new document. ptr points to it.
 func (h *untypedHistory) insertDocument(ptr any, note revisionNote, op bson.ObjectID) model.Change {
-	raw, id, err := h.docs.Checked(ptr)
+	raw, id, err := h.docs.EncodeChecked(ptr)
 	if err == nil {
 		if v, bad := h.readVersion(raw); bad != nil || v != 0 {
 			err = h.docs.Refuse(h.version, v, "must be 0 in a new document: the technique sets it")

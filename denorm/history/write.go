@@ -142,7 +142,7 @@ func (h *untypedHistory) changeDocument(
 			if err != nil {
 				return model.Plan{}, err
 			}
-			raw, id, err := h.docs.Checked(next)
+			raw, id, err := h.docs.EncodeChecked(next)
 			if err == nil && !id.Equal(c.id) {
 				err = h.docs.Refuse("_id", id, "isn't the _id of the document that was read")
 			}

@@ -197,7 +197,7 @@ func (in *untypedInbox) insertDocument(ptr, event any, op bson.ObjectID) model.W
 	if err != nil {
 		return model.Refused(in.docs.Name(), err)
 	}
-	raw, id, err := in.docs.Checked(ptr)
+	raw, id, err := in.docs.EncodeChecked(ptr)
 	if err == nil {
 		if held, _ := core.ValueAt(raw, in.path); len(core.Elements(held)) > 0 {
 			err = in.docs.Refuse(in.path, held, "can't be written: the technique writes it")

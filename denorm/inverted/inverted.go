@@ -38,7 +38,7 @@ type Inverted[D, K any] struct {
 func New[D, K any](docs *model.Collection[D, K], prefix string, paths ...string) *Inverted[D, K] {
 	var cores indextable.Tables
 	for _, path := range paths {
-		entries := docs.Docs().Named(prefix + "." + path).Name() // panics for a name that MongoDB refuses
+		entries := docs.Docs().WithName(prefix + "." + path).Name() // panics for a name that MongoDB refuses
 		cores = append(cores, indextable.DeclareTable(docs.Docs(), path, entries, false, nil))
 	}
 	in := declareInverted(docs.Docs(), cores)

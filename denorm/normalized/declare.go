@@ -69,7 +69,7 @@ func declareNormalized(docs *core.Docs, into string, parts []Part) *untypedNorma
 	place := core.Place("normalized.New of " + docs.Name())
 	docs.MustField("_id")
 	for _, p := range parts {
-		docs.Named(p.Into) // panics for a name that is none
+		docs.WithName(p.Into) // panics for a name that is none
 	}
 	n := &untypedNormalized{docs: docs, into: into}
 	names := []string{docs.Name(), into}

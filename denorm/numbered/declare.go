@@ -100,7 +100,7 @@ func declareNumbered(list flat.List, spec Spec) *untypedNumbered {
 			n.names[name] = place{i, c}
 		}
 	}
-	n.Docs.Adds(append(n.listFields(1), n.Path)...)
+	n.Docs.NoteAddedFields(append(n.listFields(1), n.Path)...)
 	return n
 }
 

@@ -78,7 +78,7 @@ func declareProximity(list flat.List, field string, ignoreCase bool) *untypedPro
 			place.Fail(fmt.Sprintf("%q is of type %s", path, f.Type), "name fields of a string type")
 		}
 	}
-	p.Docs.Adds(p.field)
+	p.Docs.NoteAddedFields(p.field)
 	return p
 }
 

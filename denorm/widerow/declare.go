@@ -91,7 +91,7 @@ func declareRows(sides [2]sideIndex, ids [2]reflect.Type, most, maxBytes int) *u
 	taken := []string{left.Name(), right.Name()}
 	for i, s := range sides {
 		s.Docs.MustField("_id")
-		s.Docs.Named(s.Rows) // panics for a name that is none
+		s.Docs.WithName(s.Rows) // panics for a name that is none
 		if slices.Contains(taken, s.Rows) {
 			place.Fail(fmt.Sprintf("%q is already used for other documents or rows", s.Rows),
 				"give the rows of each side a collection of their own")

@@ -46,6 +46,7 @@ var finishedCores = []string{
 	"internal/bsonval/order",
 	"internal/bsonval/valuetest",
 	"internal/commands",
+	"internal/core",
 	"internal/direction",
 	"internal/found",
 	"internal/keyed",

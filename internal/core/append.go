@@ -9,13 +9,16 @@ import (
 )
 
 // AppendDocument begins a document or array with a field name. Append its elements next,
-// then call [EndDocument]. begun is where its bytes start.
+// then call [EndDocument]. begun is where its bytes start. In BSON (https://bsonspec.org/spec.html)
+// an element is its type, its name, a NUL and its value. A document is its length in four bytes,
+// which are only known at the end, its elements, and a NUL.
 func AppendDocument(dst []byte, t bson.Type, name string) (out []byte, begun int) {
 	dst = appendHeader(dst, t, name)
 	return append(dst, 0, 0, 0, 0), len(dst)
 }
 
-// EndDocument ends a document of [AppendDocument].
+// EndDocument ends a document of [AppendDocument]. It fills in the length. Without a document
+// around it, begin with four bytes of zero and give their index.
 func EndDocument(dst []byte, begun int) []byte {
 	if begun < 0 || begun > len(dst)-4 {
 		Fail(fmt.Sprintf("there is no document at byte %d of %d", begun, len(dst)), "EndDocument",
@@ -26,6 +29,8 @@ func EndDocument(dst []byte, begun int) []byte {
 	return dst
 }
 
+// appendHeader appends what precedes an element's value. The name must have no NUL: callers
+// checked it.
 func appendHeader(dst []byte, t bson.Type, name string) []byte {
 	dst = append(dst, byte(t))
 	dst = append(dst, name...)
@@ -37,13 +42,15 @@ func AppendRaw(dst []byte, name string, v bson.RawValue) []byte {
 	return append(appendHeader(dst, v.Type, name), v.Value...)
 }
 
-// AppendElement appends an element with name and v to dst.
+// AppendElement appends an element with name and v to dst. It is Value followed by the driver's
+// encoding, without the driver for frequent types.
 func (c *Codec) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	if out, ok := c.appendFast(dst, name, v, 0); ok {
 		return out, nil
 	}
-	_, raw := v.(bson.RawValue) // whose bytes are looked at
-	// may hold maps, which are put in order
+	// Value checks the bytes of a RawValue, and puts the keys of maps in order, which slices may
+	// contain too. Other values are encoded as they are.
+	_, raw := v.(bson.RawValue)
 	if k := reflect.ValueOf(v).Kind(); raw || k == reflect.Slice || k == reflect.Map {
 		var err error
 		if v, err = c.Value(v); err != nil {
@@ -54,5 +61,5 @@ func (c *Codec) AppendElement(dst []byte, name string, v any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(dst, doc[4:len(doc)-1]...), nil
+	return append(dst, doc[4:len(doc)-1]...), nil // without the length and the end of the document
 }

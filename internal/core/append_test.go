@@ -37,7 +37,8 @@ func TestAppendElementAsTheDriver(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := bson.Marshal(bson.D{{Key: "in", Value: bson.D{{Key: "v", Value: enc}, {Key: "w", Value: enc}}}})
+			twice := bson.D{{Key: "v", Value: enc}, {Key: "w", Value: enc}}
+			want, err := bson.Marshal(bson.D{{Key: "in", Value: twice}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -53,7 +53,8 @@ func asReadParse(t *testing.T, text string) bson.Raw {
 }
 
 func asReadRun[D any](
-	t *testing.T, db *mongo.Database, guard func(c *model.Collection[D, string], stored bson.Raw) bson.D, rows []asReadRow,
+	t *testing.T, db *mongo.Database, guard func(c *model.Collection[D, string], stored bson.Raw) bson.D,
+	rows []asReadRow,
 ) {
 	t.Helper()
 	c := model.NewCollection[D, string](fmt.Sprintf("c%T", *new(D))[:5])
@@ -94,7 +95,8 @@ func asReadTyped[D any](c *model.Collection[D, string], stored bson.Raw) bson.D 
 // What the type reads is compared, whether it was there or not; what it reads alike is alike.
 func TestAsReadByShape(t *testing.T) {
 	tenancy.Differs(t, "the fields of the scope are fields of the documents that it compares or lists")
-	const full = `{"_id":"a","name":"Ann","nick":"A","n":1,"small":2,"tags":["x"],"by":{"k":1},"at":{"$date":"2026-11-21T00:00:00Z"},"inner":{"x":1,"y":2}}`
+	const full = `{"_id":"a","name":"Ann","nick":"A","n":1,"small":2,"tags":["x"],"by":{"k":1},` +
+		`"at":{"$date":"2026-11-21T00:00:00Z"},"inner":{"x":1,"y":2}}`
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		asReadRun(t, db, asReadTyped[asReadDoc], []asReadRow{
 			{full, ``, true},
@@ -163,7 +165,8 @@ func TestAsReadWhole(t *testing.T) {
 				return res.MatchedCount, err
 			},
 			"updates": func(filter any) (int64, error) {
-				res, err := c.UpdateMany(t.Context(), filter, mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}})
+				set := mongo.Pipeline{{{Key: "$set", Value: bson.D{{Key: "n", Value: 1}}}}}
+				res, err := c.UpdateMany(t.Context(), filter, set)
 				return res.MatchedCount, err
 			},
 			"replace": func(filter any) (int64, error) {
@@ -185,8 +188,10 @@ func TestAsReadWhole(t *testing.T) {
 				for _, filter := range []bson.D{
 					core.AsRead(row.doc),
 					{{
-						Key:   "$and",
-						Value: bson.A{core.AsRead(row.doc), bson.D{{Key: "y", Value: bson.D{{Key: "$exists", Value: true}}}}},
+						Key: "$and",
+						Value: bson.A{core.AsRead(row.doc), bson.D{
+							{Key: "y", Value: bson.D{{Key: "$exists", Value: true}}},
+						}},
 					}},
 				} {
 					if _, err := c.ReplaceOne(t.Context(), bson.D{{Key: "_id", Value: "a"}}, stored,

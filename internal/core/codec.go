@@ -1,5 +1,9 @@
 package core
 
+// A Codec does two things. Document and Decode convert whole documents between Go and BSON. Value, CopyD and
+// CopyPipeline copy a caller's filter, update or pipeline: a value that the caller could change later is encoded, every
+// other value stays a Go value, so that the library can still look into it and the driver encodes it only once.
+
 import (
 	"bytes"
 	"reflect"
@@ -14,16 +18,19 @@ import (
 )
 
 // A Codec encodes a collection's documents by the driver's options and registry. The nil
-// Codec uses the driver's defaults.
+// Codec uses the driver's defaults, and only it uses the fast ways of fast.go and structs.go
+// for structs. A Codec never changes.
 type Codec struct {
-	options  *options.BSONOptions
-	registry *bson.Registry
-	// decodes whole documents of the collection's type; nil for the driver's way
+	options  *options.BSONOptions // nil for the defaults
+	registry *bson.Registry       // nil for the default
+	// decodes whole documents of the collection's type, or nil for the driver's way
 	whole   func(raw bson.Raw, doc any) error
 	wholeAs reflect.Type // a pointer to that type
 }
 
-// NewCodec makes a codec. Each parameter may be nil.
+// NewCodec makes a codec of the options of a collection. Each parameter may be nil. They should
+// be the options of the mongo.Client, because the driver encodes by the client's options what
+// Value leaves in Go types.
 func NewCodec(o *options.BSONOptions, r *bson.Registry) *Codec {
 	if o == nil && r == nil {
 		return nil
@@ -48,7 +55,8 @@ func (c *Codec) Options() *options.BSONOptions {
 func (c *Codec) jsonTags() bool { return c != nil && c.options != nil && c.options.UseJSONStructTags }
 
 // DecodesWhole reports whether the collection's own function decodes values of into's
-// type.
+// type. Versions have such a function ([Docs.SetVersions]), which needs the document with all
+// its fields. So package model refuses a projection for it.
 func (c *Codec) DecodesWhole(into any) bool {
 	return c != nil && c.whole != nil && reflect.TypeOf(into) == c.wholeAs
 }
@@ -73,11 +81,11 @@ func (c *Codec) Document(v any) (bson.Raw, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
 	}
-	return c.encoded(v)
+	return c.encodeDocument(v)
 }
 
-// encoded is Document for what is known not to be too deep.
-func (c *Codec) encoded(v any) (bson.Raw, error) {
+// encodeDocument is Document for a value that is known not to be too deep.
+func (c *Codec) encodeDocument(v any) (bson.Raw, error) {
 	if raw, ok := v.(bson.Raw); ok {
 		return bytes.Clone(raw), nil
 	}
@@ -99,6 +107,7 @@ func (c *Codec) encoded(v any) (bson.Raw, error) {
 	return buf.Bytes(), nil
 }
 
+// configure gives an encoder the collection's options, as a mongo.Client with them would.
 func (c *Codec) configure(enc *bson.Encoder) {
 	o := c.options
 	if o == nil {
@@ -117,12 +126,14 @@ func (c *Codec) configure(enc *bson.Encoder) {
 	})
 }
 
-// An option is one of the driver's that is set or not, and the method that sets it.
+// An option of the driver: whether the collection has it, and the encoder's or decoder's method
+// that sets it.
 type option struct {
 	on bool
 	do func()
 }
 
+// switchOn calls the methods of the options that are set.
 func switchOn(list []option) {
 	for _, o := range list {
 		if o.on {
@@ -149,8 +160,10 @@ func (c *Codec) nilIsNull(t reflect.Type) bool {
 }
 
 // Value encodes one value, so that later changes of the caller's value have no effect. It
-// returns scalars and immutable structs unchanged. A list of ObjectIDs becomes a
-// bson.RawValue, which the driver copies whole.
+// returns scalars and immutable structs unchanged. A document, list or pipeline of the driver's
+// types stays of its type, with its values encoded in turn. A map becomes a bson.D with sorted
+// keys. A list of ObjectIDs becomes a bson.RawValue, which the driver copies whole. Other
+// values become a bson.RawValue too.
 func (c *Codec) Value(v any) (any, error) {
 	if err := CheckDepth(v); err != nil {
 		return nil, err
@@ -158,7 +171,8 @@ func (c *Codec) Value(v any) (any, error) {
 	return c.clone(v)
 }
 
-// clone is Value for what is known not to be too deep.
+// clone is Value for a value that is known not to be too deep. Nil documents and lists go to the
+// driver at the end, which writes them as null.
 func (c *Codec) clone(v any) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, int, int8, int16, int32, int64, uint8, uint16, uint32, uint64, uint, float32, float64, string,
@@ -185,7 +199,7 @@ func (c *Codec) clone(v any) (any, error) {
 		}
 	case []bson.ObjectID:
 		if v != nil && !c.rewritesScalars() {
-			const header = 2
+			const header = 2 // the type and the empty name of an element
 			return bson.RawValue{Type: bson.TypeArray, Value: appendIDs(nil, "", v)[header:]}, nil
 		}
 	case []string:
@@ -204,7 +218,7 @@ func (c *Codec) clone(v any) (any, error) {
 	if m := reflect.ValueOf(v); c.isPlainMap(m) {
 		return c.sortedD(m)
 	}
-	doc, err := c.encoded(bson.D{{Key: "v", Value: v}})
+	doc, err := c.encodeDocument(bson.D{{Key: "v", Value: v}})
 	if err != nil {
 		return nil, err
 	}
@@ -225,6 +239,7 @@ func (c *Codec) CopyD(d bson.D) (bson.D, error) {
 	return c.cloneD(d)
 }
 
+// cloneD is clone for the values of a document. The names stay.
 func (c *Codec) cloneD(d bson.D) (bson.D, error) {
 	if d == nil {
 		return nil, nil
@@ -292,7 +307,8 @@ func (c *Codec) cloneA(a bson.A) (bson.A, error) {
 	return out, nil
 }
 
-// Decode is the inverse of Document.
+// Decode is the inverse of Document. doc is a pointer. It decodes a document of an older version
+// as the newest if the codec is that of versions ([Docs.Codec]).
 func (c *Codec) Decode(raw bson.Raw, doc any) error {
 	if c.DecodesWhole(doc) {
 		return c.whole(raw, doc)

@@ -15,8 +15,8 @@ import (
 	"github.com/docmodel/docmodel/internal/core"
 )
 
-// encoded is a value's bytes, for comparing what it is at two times.
-func encoded(t *testing.T, v any) string {
+// encodeV is a value's bytes, for comparing what it is at two times.
+func encodeV(t *testing.T, v any) string {
 	t.Helper()
 	raw, err := bson.Marshal(bson.D{{Key: "v", Value: v}})
 	if err != nil {
@@ -48,7 +48,10 @@ func TestEncodeDoesNotAlias(t *testing.T) {
 		{bson.Binary{Data: bytes}, func() { bytes[0]++ }, "bytes in a Binary"},
 		{list, func() { list[0] += "x" }, "a slice"},
 		{inD, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a document"},
-		{bson.D{{Key: "x", Value: bson.A{inD}}}, func() { inD[0].Value = inD[0].Value.(int) + 1 }, "a document further down"},
+		{
+			bson.D{{Key: "x", Value: bson.A{inD}}}, func() { inD[0].Value = inD[0].Value.(int) + 1 },
+			"a document further down",
+		},
 		{inA, func() { inA[0] = inA[0].(int) + 1 }, "an array"},
 		{inM, func() { inM["k"] = inM["k"].(int) + 1 }, "a map"},
 		{bson.D{{Key: "m", Value: inM}}, func() { inM["k"] = inM["k"].(int) + 1 }, "a map further down"},
@@ -64,15 +67,15 @@ func TestEncodeDoesNotAlias(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.reason, err)
 		}
-		before := encoded(t, got)
-		if before != encoded(t, c.v) {
+		before := encodeV(t, got)
+		if before != encodeV(t, c.v) {
 			t.Errorf("%s: encoded otherwise than the driver does", c.reason)
 		}
 		c.change()
-		if encoded(t, got) != before {
+		if encodeV(t, got) != before {
 			t.Errorf("%s: changed with the caller's value", c.reason)
 		}
-		if encoded(t, c.v) == before {
+		if encodeV(t, c.v) == before {
 			t.Errorf("%s: the test changed nothing", c.reason)
 		}
 	}
@@ -105,7 +108,7 @@ func TestEncodeMapsInOneOrder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := encoded(t, v); i == 0 {
+		if got := encodeV(t, v); i == 0 {
 			first = got
 		} else if got != first {
 			t.Fatal("two encodings of equal maps differ")
@@ -149,7 +152,10 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 			v:    bson.A{int64(5), bson.D{{Key: "n", Value: int64(1 << 40)}}},
 			want: "[5, {n: Long('1099511627776')}]", reason: "at any depth",
 		},
-		{with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), []string(nil), "[]", "nil slices"},
+		{
+			with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}), []string(nil), "[]",
+			"nil slices",
+		},
 		{
 			c: with(model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}}),
 			v: bson.D{{Key: "d", Value: bson.D(nil)}}, want: "{d: {}}", reason: "nil documents",
@@ -212,7 +218,7 @@ func TestEncodePlain(t *testing.T) {
 		if _, isRaw := got.(bson.RawValue); isRaw == c.kept {
 			t.Errorf("%T: encoded %v, want %v", c.v, isRaw, !c.kept)
 		}
-		if encoded(t, got) != encoded(t, c.v) {
+		if encodeV(t, got) != encodeV(t, c.v) {
 			t.Errorf("%T: encoded otherwise than the driver does", c.v)
 		}
 	}

@@ -9,13 +9,16 @@ import (
 )
 
 // Collations remembers the collections of a client whose default collation is the simple
-// one. Its methods accept nil, which remembers nothing.
+// one. Under a tenant whose name is a string, package model must know this before the first
+// command (model/default_collation.go): another collation can make "acme" and "ACME" equal. A
+// collection's default never changes, so one answer serves all later commands. Its methods
+// accept nil, which remembers nothing. They are safe for concurrent use.
 type Collations struct {
 	mu     sync.RWMutex
 	simple map[[2]string]bool // by database and collection
 }
 
-// IsSimple reports whether the collection was added.
+// IsSimple reports whether the collection was added. False means that it isn't known.
 func (c *Collations) IsSimple(database, collection string) bool {
 	if c == nil {
 		return false
@@ -38,8 +41,8 @@ func (c *Collations) AddSimple(database, collection string) {
 	c.simple[[2]string{database, collection}] = true
 }
 
-// collations has the Collations of each client. A client that is no longer used takes its
-// entry away.
+// collations has the Collations of each client. The keys are weak pointers, and the cleanup of a
+// client removes its entry: a program that makes many clients doesn't keep them in memory.
 var collations sync.Map
 
 // CollationsOf returns what is remembered for the database's client.
@@ -53,16 +56,8 @@ func CollationsOf(db DB) *Collations {
 		return c.(*Collations)
 	}
 	c, there := collations.LoadOrStore(key, &Collations{})
-	if !there {
+	if !there { // only the call that stored the entry adds the cleanup
 		runtime.AddCleanup(client, func(key weak.Pointer[mongo.Client]) { collations.Delete(key) }, key)
 	}
 	return c.(*Collations)
-}
-
-// TextTenant returns a field of the handle's tenant whose value is a string, or "".
-func TextTenant(db DB) string {
-	if s := settingsOf(db); s != nil {
-		return s.TextTenant
-	}
-	return ""
 }

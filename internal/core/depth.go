@@ -1,5 +1,9 @@
 package core
 
+// A caller's value can be nested without end: a map that contains itself, or a document from a request. The driver, and
+// the functions of this package, walk values by recursion, which would exhaust the stack and end the program. So all
+// functions that take such a value ask CheckDepth first.
+
 import (
 	"fmt"
 	"reflect"
@@ -11,17 +15,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// CheckDepth refuses a value with more than [bsonval.MaxLevels] levels.
+// CheckDepth refuses a value with more than [bsonval.MaxLevels] levels. Package model also asks
+// it for whole filters and pipelines, before it looks into them.
 func CheckDepth(v any) error {
-	if deeper(v, bsonval.MaxLevels) {
+	if isDeeper(v, bsonval.MaxLevels) {
 		return ValueError("", "value", nil,
 			fmt.Sprintf("a %T is nested deeper than %d levels, or contains itself", v, bsonval.MaxLevels))
 	}
 	return nil
 }
 
-// deeper reports whether a value has more levels than n.
-func deeper(v any, n int) bool {
+// isDeeper reports whether a value has more levels than n. Most values are scalars or the
+// driver's documents, which need no reflection. For other types, canNest first says by the
+// type alone whether the values can be deep.
+func isDeeper(v any, n int) bool {
 	if n < 0 {
 		return true
 	}
@@ -29,34 +36,34 @@ func deeper(v any, n int) bool {
 	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime:
 		return false
 	case bson.Raw:
-		return rawDeeper(v, n)
+		return isRawDeeper(v, n)
 	case bson.RawArray:
-		return rawDeeper(v, n)
+		return isRawDeeper(v, n)
 	case bson.RawValue:
-		return (v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray) && rawDeeper(v.Value, n)
+		return (v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray) && isRawDeeper(v.Value, n)
 	case bson.D:
 		for _, e := range v {
-			if deeper(e.Value, n-1) {
+			if isDeeper(e.Value, n-1) {
 				return true
 			}
 		}
 		return false
 	case bson.A:
 		for _, e := range v {
-			if deeper(e, n-1) {
+			if isDeeper(e, n-1) {
 				return true
 			}
 		}
 		return false
 	case mongo.Pipeline:
 		for _, e := range v {
-			if deeper(e, n-1) {
+			if isDeeper(e, n-1) {
 				return true
 			}
 		}
 		return false
 	}
-	return nests(reflect.TypeOf(v)) && deeperValue(reflect.ValueOf(v), n)
+	return canNest(reflect.TypeOf(v)) && isValueDeeper(reflect.ValueOf(v), n)
 }
 
 // errTooDeep refuses bytes that are nested deeper.
@@ -64,13 +71,14 @@ func errTooDeep() error {
 	return ValueError("", "document", nil, fmt.Sprintf("is nested deeper than %d levels", bsonval.MaxLevels))
 }
 
-// rawDeeper reports whether encoded bytes have more levels than n.
-func rawDeeper(doc []byte, n int) bool {
+// isRawDeeper reports whether an encoded document or array has more levels than n. Bytes that
+// aren't BSON have no further levels: all other functions stop there too.
+func isRawDeeper(doc []byte, n int) bool {
 	if n < 0 {
 		return true
 	}
-	const least = 8 // bytes of a level: its type, a name, a length, its end
-	if len(doc) < least*n {
+	const least = 8         // bytes of a level: its type, a name, a length, its end
+	if len(doc) < least*n { // too short for n levels: nearly all documents end here, without a walk
 		return false
 	}
 	for rest := doc[4:]; len(rest) > 1; {
@@ -78,7 +86,8 @@ func rawDeeper(doc []byte, n int) bool {
 		if !ok {
 			return false
 		}
-		if t := bson.Type(e[0]); (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && rawDeeper(e.Value().Data, n-1) {
+		t := bson.Type(e[0])
+		if (t == bson.TypeEmbeddedDocument || t == bson.TypeArray) && isRawDeeper(e.Value().Data, n-1) {
 			return true
 		}
 		rest = after
@@ -86,7 +95,9 @@ func rawDeeper(doc []byte, n int) bool {
 	return false
 }
 
-func deeperValue(v reflect.Value, n int) bool {
+// isValueDeeper is isDeeper for a value of any Go type. It passes unexported fields over, which
+// the driver doesn't encode.
+func isValueDeeper(v reflect.Value, n int) bool {
 	if n < 0 {
 		return true
 	}
@@ -95,30 +106,31 @@ func deeperValue(v reflect.Value, n int) bool {
 		if v.IsNil() || !v.CanInterface() {
 			return false
 		}
-		return deeper(v.Elem().Interface(), n)
+		return isDeeper(v.Elem().Interface(), n)
 	case reflect.Pointer:
-		return !v.IsNil() && deeperValue(v.Elem(), n-1)
+		return !v.IsNil() && isValueDeeper(v.Elem(), n-1)
 	case reflect.Slice, reflect.Array:
-		if !nests(v.Type().Elem()) {
+		if !canNest(v.Type().Elem()) {
 			return false
 		}
 		for i := range v.Len() {
-			if deeperValue(v.Index(i), n-1) {
+			if isValueDeeper(v.Index(i), n-1) {
 				return true
 			}
 		}
 	case reflect.Map:
-		if !nests(v.Type().Elem()) {
+		if !canNest(v.Type().Elem()) {
 			return false
 		}
 		for _, e := range v.Seq2() {
-			if deeperValue(e, n-1) {
+			if isValueDeeper(e, n-1) {
 				return true
 			}
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if f := v.Type().Field(i); (f.IsExported() || f.Anonymous) && nests(f.Type) && deeperValue(v.Field(i), n-1) {
+			f := v.Type().Field(i)
+			if (f.IsExported() || f.Anonymous) && canNest(f.Type) && isValueDeeper(v.Field(i), n-1) {
 				return true
 			}
 		}
@@ -126,11 +138,11 @@ func deeperValue(v reflect.Value, n int) bool {
 	return false
 }
 
-var nestingTypes sync.Map // reflect.Type → bool
+var nestingTypes sync.Map // reflect.Type → bool, a cache of findNesting
 
-// nests reports whether values of a type can have any depth: the type contains itself or
-// an interface.
-func nests(t reflect.Type) bool {
+// canNest reports whether values of a type can have any depth: the type contains itself or
+// an interface. Values of other types are as deep as the type, so they needn't be walked.
+func canNest(t reflect.Type) bool {
 	if t == nil {
 		return false
 	}
@@ -142,6 +154,7 @@ func nests(t reflect.Type) bool {
 	return does
 }
 
+// findNesting is canNest without the cache. within are the types around t.
 func findNesting(t reflect.Type, within map[reflect.Type]bool) bool {
 	switch t.Kind() {
 	case reflect.Interface:

@@ -1,5 +1,8 @@
 package core
 
+// model.New compares all declarations of one collection that its techniques were given: they must agree on how the
+// documents are stored. The Go types may differ only where a declaration includes both (model/model_docs.go).
+
 import (
 	"fmt"
 	"reflect"
@@ -8,9 +11,10 @@ import (
 )
 
 // Includes reports whether d's declaration says that documents of e's type are stored in
-// the collection: the type itself, a value of d's interface, or an older version.
+// the collection: the type itself, a value of d's interface (a union of types), or an older
+// version.
 func (d *Docs) Includes(e *Docs) bool {
-	own, other := d.base(), e.base()
+	own, other := d.baseType(), e.baseType()
 	isInterface := own.Kind() == reflect.Interface
 	if own == other || isInterface && (other.Implements(own) || reflect.PointerTo(other).Implements(own)) {
 		return true
@@ -29,9 +33,9 @@ func (d *Docs) Includes(e *Docs) bool {
 }
 
 // IsUntyped reports whether the documents' Go type stores any document: bson.D, bson.Raw,
-// a map or an empty interface.
+// a map or an empty interface. Such a declaration contradicts no other one.
 func (d *Docs) IsUntyped() bool {
-	base := d.base()
+	base := d.baseType()
 	switch {
 	case openTypes[base]:
 		return true
@@ -43,20 +47,24 @@ func (d *Docs) IsUntyped() bool {
 	return base.Kind() == reflect.Map || base.Kind() == reflect.Slice && base.Elem() == elemType
 }
 
-// base returns the documents' Go type without pointers.
-func (d *Docs) base() reflect.Type {
+// baseType returns the documents' Go type without pointers.
+func (d *Docs) baseType() reflect.Type {
 	_, base := kindOf(d.typ)
 	return base
 }
 
-// A Difference says how two declarations of a collection contradict each other.
+// A Difference says how two declarations of a collection contradict each other, in words for
+// the text of a *model.DeclarationError: Own and Other follow the name of the collection
+// ("with versions", "without these versions").
 type Difference struct{ Own, Other, Remedy string }
 
 // Compare returns how two declarations of one collection differ in something other than
-// the documents' type, or nil.
+// the documents' type, or nil. It compares the types of the _ids, tags, versions, the field
+// of stores and whether the _ids are made of keys. It compares tags and versions only for
+// equal types, and the _ids only if both declarations are typed or both untyped.
 func (d *Docs) Compare(e *Docs) *Difference {
 	const oneValue = "give both techniques one Collection value"
-	same := d.base() == e.base()
+	same := d.baseType() == e.baseType()
 	switch own, other := keyClass(d.key), keyClass(e.key); {
 	case own != other && own != "" && other != "" && d.IsUntyped() == e.IsUntyped():
 		return &Difference{
@@ -66,8 +74,8 @@ func (d *Docs) Compare(e *Docs) *Difference {
 	case same && d.codec.jsonTags() != e.codec.jsonTags():
 		own, other := pick(d.codec.jsonTags(), "with fields named by JSON tags", "with fields named by bson tags")
 		return &Difference{own, other, "declare the collection with the same CollectionOptions"}
-	case same && !d.IsUntyped() && d.older.declared() != e.older.declared():
-		own, other := pick(d.older.declared() != nil, "with versions", "without these versions")
+	case same && !d.IsUntyped() && d.older.loadVersions() != e.older.loadVersions():
+		own, other := pick(d.older.loadVersions() != nil, "with versions", "without these versions")
 		return &Difference{own, other, oneValue + ", that of schema.NewVersions"}
 	case d.StoreField() != e.StoreField():
 		return &Difference{
@@ -81,6 +89,7 @@ func (d *Docs) Compare(e *Docs) *Difference {
 	return nil
 }
 
+// pick returns a and b, swapped unless first is true: the text for the own declaration comes first.
 func pick(first bool, a, b string) (own, other string) {
 	if first {
 		return a, b
@@ -88,7 +97,9 @@ func pick(first bool, a, b string) (own, other string) {
 	return b, a
 }
 
-// keyClass names how _ids of a Go type are stored. It is "" if that isn't known.
+// keyClass names how _ids of a Go type are stored. It is "" if that isn't known. Two Go
+// types of one class have equal _ids, so they may be the K of one collection: all integers
+// and floats are numbers, because a server compares them by value.
 func keyClass(t reflect.Type) string {
 	k, base := kindOf(t)
 	switch {
@@ -108,7 +119,7 @@ func keyClass(t reflect.Type) string {
 		return "string"
 	case reflect.Bool:
 		return "bool"
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice, reflect.Array: // of bytes: other arrays aren't scalars
 		return "binary"
 	}
 	return "number"

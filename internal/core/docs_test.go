@@ -220,7 +220,8 @@ func TestCheckID(t *testing.T) {
 		check(c.reason, c.want, notes.CheckID("ref", c.id))
 		if c.want != "" {
 			for what, err := range map[string]error{
-				"ByID": all.ByID(c.id).Err, "Update": all.Update(c.id, d("$set", d("a", 1))).Err, "Delete": all.Delete(c.id).Err,
+				"ByID": all.ByID(c.id).Err, "Delete": all.Delete(c.id).Err,
+				"Update": all.Update(c.id, d("$set", d("a", 1))).Err,
 			} {
 				if err == nil {
 					t.Errorf("%s takes an id that is refused: %s", what, c.reason)

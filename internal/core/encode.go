@@ -1,5 +1,14 @@
 package core
 
+// Others encode values here. Which function to call:
+//
+//	Encode         a value in a filter or update, in the caller's type if that is safe
+//	Raw            a value whose bytes are compared or stored
+//	Document       a whole document, with its version
+//	EncodeChecked  a whole document that the caller wants to store
+//	Part           a document of the caller that is stored within another
+//	RawValue       a value of the library itself: no options of a collection apply
+
 import (
 	"fmt"
 	"reflect"
@@ -40,18 +49,19 @@ func (d *Docs) Raw(v any) (bson.RawValue, error) {
 	return bson.Raw(doc).Lookup("v"), nil
 }
 
-// rawOf is the value of an element without a name.
+// rawOf returns the value of an encoded element with the name "". The value is not copied.
 func rawOf(element []byte) bson.RawValue {
 	const header = 2
 	return bson.RawValue{Type: bson.Type(element[0]), Value: element[header:]}
 }
 
-// Marshal is bson.Marshal that refuses documents with more than [bsonval.MaxLevels] levels.
+// Marshal is bson.Marshal that refuses documents with more than [bsonval.MaxLevels] levels. It
+// returns a bson.Raw as it is, without a copy.
 func Marshal(doc any) (bson.Raw, error) {
 	switch d := doc.(type) {
 	case bson.Raw:
 		return d, CheckDepth(doc)
-	case bson.D:
+	case bson.D: // appendFast refuses deep values itself
 		if raw, ok := (*Codec)(nil).appendFastDocument(make([]byte, 0, 128), d); ok && d != nil {
 			return raw, nil
 		}
@@ -71,7 +81,8 @@ func MustMarshal(doc any) bson.Raw {
 	return raw
 }
 
-// RawValue encodes v, which must not depend on a collection's options.
+// RawValue encodes v by the driver's defaults, so v must not depend on a collection's options.
+// It doesn't check the depth: v is the library's own value, or was checked before.
 func RawValue(v any) (bson.RawValue, error) {
 	if buf, ok := (*Codec)(nil).appendFast(make([]byte, 0, 32), "", v, 0); ok {
 		return rawOf(buf), nil
@@ -90,13 +101,14 @@ func MustRawValue(v any) bson.RawValue {
 }
 
 // Document encodes a whole document of any type by the collection's options, with its
-// version. For a part of a document use [Docs.AsStored].
+// version. A part of a document has no version: use [Docs.AsStored] for it. Document doesn't
+// check the _id and the names, unlike [Docs.EncodeChecked].
 func (d *Docs) Document(doc any) (bson.Raw, error) {
 	raw, err := d.codec.Document(doc)
 	if err != nil {
 		return nil, err
 	}
-	return d.Stamped(raw)
+	return d.StampVersion(raw)
 }
 
 // AppendElement appends an element with name and v, encoded like Encode, to dst. With
@@ -115,7 +127,8 @@ func (d *Docs) Decode(raw bson.Raw, into any) error {
 	return d.Codec().Decode(raw, into)
 }
 
-// Part encodes and checks a caller's document that is stored at a path.
+// Part encodes and checks a caller's document that is stored at a path, such as the value of
+// an embedded document. Levels are counted from the whole document.
 func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	raw, err := d.Raw(v)
 	if err != nil {
@@ -130,11 +143,13 @@ func (d *Docs) Part(path string, v any) (bson.RawValue, error) {
 	return raw, nil
 }
 
-// Checked encodes the whole document at ptr with its version, and checks its _id, names
-// and size.
-func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
+// EncodeChecked encodes the whole document at ptr with its version, and checks its _id, names
+// and size. Inserts, replacements and stores call it for each document of the caller. The
+// server would refuse most of these documents too, but it says less of the reason.
+func (d *Docs) EncodeChecked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if d.IsZero() {
-		return nil, id, d.Refuse("document", nil, "the collection is the zero Collection: declare it with NewCollection")
+		return nil, id, d.Refuse("document", nil,
+			"the collection is the zero Collection: declare it with NewCollection")
 	}
 	doc := reflect.ValueOf(ptr).Elem().Interface()
 	if IsNilDocument(doc) {
@@ -143,6 +158,7 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if raw, err = d.Document(doc); err != nil {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
+	// A document of type bson.Raw, or a custom marshaler's, may have any bytes.
 	if err := raw.Validate(); err != nil {
 		return nil, id, d.Refuse("document", nil, err.Error())
 	}
@@ -154,6 +170,7 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 	if below, reason := refusedID(id); reason != "" {
 		return nil, id, d.Refuse("_id"+below, id, reason)
 	}
+	// The zero value of a type whose stored form isn't empty, such as time.Time or a struct.
 	if typed, found := d.id(ptr); found && EmptyID(typed) {
 		return nil, id, d.Refuse("_id", typed, "is empty: give an id")
 	}
@@ -166,6 +183,8 @@ func (d *Docs) Checked(ptr any) (raw bson.Raw, id bson.RawValue, err error) {
 // IsNilModel reports whether a write has no model, or a nil pointer as its model.
 func IsNilModel(m mongo.WriteModel) bool { return m == nil || reflect.ValueOf(m).IsNil() }
 
+// IsNilDocument reports whether a document or filter is nil, or a nil pointer or map. Callers
+// refuse it: as a filter it would match all documents.
 func IsNilDocument(v any) bool {
 	switch v := v.(type) {
 	case nil:

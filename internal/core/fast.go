@@ -1,5 +1,10 @@
 package core
 
+// The frequent values of commands and documents are encoded here, in the driver's bytes but without the driver, because
+// the driver looks each value's type up in the registry and allocates. This file doesn't (TestAppendElementAllocates).
+// FuzzAppendElement compares the bytes with the driver's. The driver encodes all types that aren't in this file, and
+// all values under options that change how a type is written.
+
 import (
 	"encoding/binary"
 	"math"
@@ -14,13 +19,16 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// fastLevels is how many levels of documents and lists are written without the driver.
+// fastLevels is how many levels of documents and lists are written without the driver. Deeper
+// values go to the callers' other way, which asks CheckDepth: so appendFast needn't ask it for
+// each value.
 const fastLevels = 64
 
 // appendFast appends an element with name and v, in the driver's bytes for the result of
 // [Codec.Value]. It writes the most frequent types of filters and updates, which Value
 // returns unchanged. For other values, and values that the driver refuses, it returns
-// false, and the caller uses the driver.
+// false, and the caller uses the driver. dst may then have the beginning of the element, so
+// callers drop it. level counts the documents and lists around the element.
 func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, bool) {
 	if level > fastLevels || c.rewritesScalars() || strings.IndexByte(name, 0) >= 0 {
 		return dst, false
@@ -58,13 +66,14 @@ func (c *Codec) appendFast(dst []byte, name string, v any, level int) ([]byte, b
 		if v != nil {
 			return appendStrings(dst, name, v), true
 		}
-	case bson.RawValue:
+	case bson.RawValue: // the levels around it and within it must not be more than MaxLevels together
 		nested := v.Type == bson.TypeEmbeddedDocument || v.Type == bson.TypeArray
-		if v.Type.IsValid() && bsonval.WellFormed(v) && !(nested && rawDeeper(v.Value, bsonval.MaxLevels-fastLevels)) {
+		tooDeep := nested && isRawDeeper(v.Value, bsonval.MaxLevels-fastLevels)
+		if v.Type.IsValid() && bsonval.WellFormed(v) && !tooDeep {
 			return append(appendHeader(dst, v.Type, name), v.Value...), true
 		}
 	default:
-		if c == nil {
+		if c == nil { // options of a codec can change how fields are written
 			return appendStruct(dst, name, reflect.ValueOf(v))
 		}
 	}
@@ -87,6 +96,7 @@ func (c *Codec) appendFastFields(dst []byte, begun int, d bson.D, level int) (_ 
 	return EndDocument(dst, begun), true
 }
 
+// appendFastList appends a list as an array. level is that of its elements.
 func appendFastList[V any](c *Codec, dst []byte, name string, list []V, level int) (_ []byte, ok bool) {
 	dst, begun := AppendDocument(dst, bson.TypeArray, name)
 	for i, v := range list {
@@ -97,9 +107,11 @@ func appendFastList[V any](c *Codec, dst []byte, name string, list []V, level in
 	return EndDocument(dst, begun), true
 }
 
-// appendIDs appends a list of ids.
+// appendIDs appends a list of ids. Lists of a thousand ids are common in $in, so it counts the
+// elements' names in decimal digits in place, instead of formatting each index: head is the
+// type, the digits up to end, and room for more digits.
 func appendIDs(dst []byte, name string, ids []bson.ObjectID) []byte {
-	const digits = 3
+	const digits = 3 // of an index, for a first guess of the size
 	dst = slices.Grow(dst, len(name)+len(ids)*(2+digits+len(bson.ObjectID{}))+7)
 	dst, begun := AppendDocument(dst, bson.TypeArray, name)
 	var head [21]byte // type and index, as in "\x07" + "99"
@@ -107,6 +119,7 @@ func appendIDs(dst []byte, name string, ids []bson.ObjectID) []byte {
 	end := 2
 	for i := range ids {
 		dst = append(append(append(dst, head[:end]...), 0), ids[i][:]...)
+		// Increment the index: a 9 becomes 0 and carries.
 		at := end - 1
 		for ; at > 0 && head[at] == '9'; at-- {
 			head[at] = '0'
@@ -121,6 +134,7 @@ func appendIDs(dst []byte, name string, ids []bson.ObjectID) []byte {
 	return EndDocument(dst, begun)
 }
 
+// appendStrings appends a list of strings as an array.
 func appendStrings(dst []byte, name string, list []string) []byte {
 	dst, begun := AppendDocument(dst, bson.TypeArray, name)
 	for i, s := range list {
@@ -130,6 +144,7 @@ func appendStrings(dst []byte, name string, list []string) []byte {
 	return EndDocument(dst, begun)
 }
 
+// appendString appends the value of a string: its length with the NUL, its bytes, a NUL.
 func appendString(dst []byte, s string) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(s)+1))
 	return append(append(dst, s...), 0)
@@ -143,7 +158,7 @@ func appendScalar(dst []byte, name string, v any) (_ []byte, ok bool) {
 		return appendString(appendHeader(dst, bson.TypeString, name), v), true
 	case bson.ObjectID:
 		return append(appendHeader(dst, bson.TypeObjectID, name), v[:]...), true
-	case int64:
+	case int64: // 64 bits for every number, unlike an int
 		return appendInt64(dst, name, v), true
 	case int:
 		return appendInt(dst, name, int64(v)), true
@@ -173,6 +188,7 @@ func appendScalar(dst []byte, name string, v any) (_ []byte, ok bool) {
 	return dst, false
 }
 
+// byteOf returns the value of a BSON boolean.
 func byteOf(b bool) byte {
 	if b {
 		return 1
@@ -204,12 +220,14 @@ func appendTime(dst []byte, name string, v time.Time) []byte {
 	return binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeDateTime, name), uint64(v.UnixMilli()))
 }
 
+// appendDecimal appends a decimal number: the lower half comes first.
 func appendDecimal(dst []byte, name string, v bson.Decimal128) []byte {
 	high, low := v.GetBytes()
 	dst = binary.LittleEndian.AppendUint64(appendHeader(dst, bson.TypeDecimal128, name), low)
 	return binary.LittleEndian.AppendUint64(dst, high)
 }
 
+// appendTimestamp appends a timestamp: its increment comes before its seconds.
 func appendTimestamp(dst []byte, name string, v bson.Timestamp) []byte {
 	dst = binary.LittleEndian.AppendUint32(appendHeader(dst, bson.TypeTimestamp, name), v.I)
 	return binary.LittleEndian.AppendUint32(dst, v.T)

@@ -126,9 +126,11 @@ func (s *source) scalar(choice byte) any {
 		func() any { return nil }, func() any { return bson.NewDecimal128(uint64(s.int()), uint64(s.int())) },
 		func() any { return bson.Timestamp{T: uint32(s.int()), I: uint32(s.int())} }, func() any { return s.plain() },
 		func() any { p := s.plain(); return &p }, func() any { return within{s.text(), s.int()} },
-		func() any { return uint64(s.int()) }, func() any { return uint16(s.int()) }, func() any { return word(s.text()) },
+		func() any { return uint64(s.int()) }, func() any { return uint16(s.int()) },
+		func() any { return word(s.text()) },
 		func() any { return number(s.int()) }, func() any { return bson.Regex{Pattern: s.text(), Options: s.text()} },
-		func() any { return bson.Binary{Subtype: s.byte(), Data: []byte(s.text())} }, func() any { return []byte(s.text()) },
+		func() any { return bson.Binary{Subtype: s.byte(), Data: []byte(s.text())} },
+		func() any { return []byte(s.text()) },
 		func() any { return bson.Symbol(s.text()) }, func() any { return bson.JavaScript(s.text()) },
 		func() any { return json.Number(s.text()) }, func() any { return ruled{json.Number("7")} },
 		func() any { return unsigned{uint64(s.int())} }, func() any { return minimal{within{s.text(), s.int()}} },
@@ -226,7 +228,8 @@ func FuzzAppendElement(f *testing.F) {
 				t.Fatalf("%s: %T %v: %v\n got %x\nwant %x", option, v, v, err, got, want)
 			}
 			if option == "" { // and what Encode makes of it isn't another value
-				if plainly, err := bson.Marshal(bson.D{{Key: name, Value: v}}); err != nil || !bytes.Equal(got, plainly) {
+				plainly, err := bson.Marshal(bson.D{{Key: name, Value: v}})
+				if err != nil || !bytes.Equal(got, plainly) {
 					t.Fatalf("%T %v: %v\n got %x\nthe driver %x", v, v, err, got, plainly)
 				}
 			}

@@ -1,5 +1,9 @@
 package core
 
+// Every _id of a caller passes one of these functions before it is in a filter or a document. An empty _id is refused,
+// because it is almost always a field that somebody forgot to set. A filter by it would match nothing, and an upsert
+// would store one document for all of them.
+
 import (
 	"reflect"
 
@@ -22,7 +26,8 @@ func (d *Docs) ID(doc any) (id any, err error) {
 	return id, d.CheckID("_id", id)
 }
 
-// EncodeID checks and encodes a caller's _id. The error names the field.
+// EncodeID checks and encodes a caller's _id. field names the argument or the path in errors:
+// "_id", "parent", "ids". Later changes of the caller's value have no effect on the result.
 func (d *Docs) EncodeID(field string, id any) (any, error) {
 	if err := d.CheckID(field, id); err != nil {
 		return nil, err
@@ -34,7 +39,8 @@ func (d *Docs) EncodeID(field string, id any) (any, error) {
 	return v, nil
 }
 
-// ByID returns the filter for an _id.
+// ByID returns the filter for an _id: {_id: 7}. An _id that the query language would interpret,
+// such as a document, stands under $eq.
 func (d *Docs) ByID(id any) (bson.D, error) {
 	v, err := d.EncodeID("_id", id)
 	if err != nil {
@@ -43,7 +49,7 @@ func (d *Docs) ByID(id any) (bson.D, error) {
 	return bson.D{{Key: "_id", Value: mql.Eq(v)}}, nil
 }
 
-// RawID is EncodeID into new bytes.
+// RawID is [Docs.EncodeID] into new bytes, for techniques that compare or store the _id.
 func (d *Docs) RawID(field string, id any) (bson.RawValue, error) {
 	if err := d.CheckID(field, id); err != nil {
 		return bson.RawValue{}, err
@@ -64,7 +70,7 @@ func (d *Docs) CheckID(field string, id any) error {
 		return ValueError(d.name, field, id, "is empty: give an id")
 	}
 	switch id.(type) {
-	case bson.ObjectID, string, int, int32, int64:
+	case bson.ObjectID, string, int, int32, int64: // most _ids: not empty, so nothing can be wrong
 		return nil
 	}
 	doc, err := d.codec.Document(bson.D{{Key: "id", Value: id}})
@@ -78,7 +84,8 @@ func (d *Docs) CheckID(field string, id any) error {
 	return nil
 }
 
-// refusedID says what is wrong with an encoded _id, and below which path of it, or "".
+// refusedID says what is wrong with an encoded _id, and below which path of it, or "". The rules
+// of MongoDB: https://www.mongodb.com/docs/manual/core/document/#the-_id-field.
 func refusedID(id bson.RawValue) (below, reason string) {
 	empty := false
 	switch id.Type {
@@ -96,7 +103,7 @@ func refusedID(id bson.RawValue) (below, reason string) {
 		_, data := id.Binary()
 		empty = len(data) == 0
 	case bson.TypeEmbeddedDocument:
-		if empty = len(id.Value) <= 5; empty {
+		if empty = len(id.Value) <= 5; empty { // a length and the end, without a field
 			break
 		}
 		if path, err := checkKeys(bson.Raw(id.Value), "", 2); err != nil {
@@ -110,7 +117,7 @@ func refusedID(id bson.RawValue) (below, reason string) {
 }
 
 // EmptyID reports whether a Go value is nil, or the zero value of a type other than a
-// number or a boolean.
+// number or a boolean. 0 and false are _ids that programs use.
 func EmptyID(id any) bool {
 	switch id := id.(type) {
 	case nil:
@@ -132,7 +139,8 @@ func EmptyID(id any) bool {
 	return v.IsZero()
 }
 
-// Anys converts ids to values of type any.
+// Anys converts ids to values of type any: generic shells pass their lists of ids to cores,
+// which have no type parameters.
 func Anys[K any](ids []K) []any {
 	out := make([]any, len(ids))
 	for i, id := range ids {

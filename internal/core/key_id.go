@@ -16,76 +16,90 @@ import (
 //	{tenant's fields in the order of their names, of: the _id without a scope}
 //
 // The ids of a tenant are one range, in the order of the ids without a scope. The form
-// doesn't depend on the number and order of the scopes.
+// doesn't depend on the number and order of the scopes. For example the _id "lamp" of a
+// counter is, for the tenant a of the region eu:
+//
+//	{_id: {region: "eu", tenant: "a", of: "lamp"}, n: 3}
+//
+// A technique never sees this form. Package internal/keyed and model/scope_keys.go put it into
+// commands and take it off results. They look for the types KeyID, KeyExpr and KeyPath in
+// commands that another scope has changed already, so the values are only encoded by the
+// driver, when the command is sent.
 
 // KeyOf is the field of a tenant's _id that has the _id without a scope.
 const KeyOf = "of"
 
-// A KeyID is a value that is compared with _ids, with the fields of the tenants.
+// A KeyID is an _id with the fields of the tenants, in a new document or as a value that is
+// compared with _ids.
 type KeyID struct {
-	tenant bson.D
-	of     any
+	tenant bson.D // in the order of the names
+	key    any    // the _id without a scope
 }
 
-// NewKeyID returns an _id with the fields of one more tenant.
+// NewKeyID returns an _id with the fields of one more tenant. id is a KeyID if another scope put
+// its tenant in already, else the caller's value.
 func NewKeyID(id any, tenant bson.D) KeyID {
 	k, ok := id.(KeyID)
 	if !ok {
-		k = KeyID{of: id}
+		k = KeyID{key: id}
 	}
 	k.tenant = JoinTenants(k.tenant, tenant)
 	return k
 }
 
-// Of returns the _id without a scope.
-func (k KeyID) Of() any { return k.of }
-
-// WithKey returns the same tenant's _id for another key.
-func (k KeyID) WithKey(id any) KeyID { return KeyID{k.tenant, id} }
+// Key returns the _id without a scope.
+func (k KeyID) Key() any { return k.key }
 
 // Fields returns the _id as it is stored.
-func (k KeyID) Fields() bson.D { return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.of}) }
+func (k KeyID) Fields() bson.D {
+	return append(slices.Clip(k.tenant), bson.E{Key: KeyOf, Value: k.key})
+}
 
+// MarshalBSONValue encodes the _id as it is stored.
 func (k KeyID) MarshalBSONValue() (byte, []byte, error) {
 	raw, err := (*Codec)(nil).Document(k.Fields())
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
-// A KeyExpr is the expression of a tenant's _id in a pipeline.
+// A KeyExpr is the expression of a tenant's _id in a pipeline, for a $set before a $lookup by
+// _id or before a $merge. The server computes the stored _id from the _id without a scope.
 type KeyExpr struct {
 	tenant bson.D
 	from   string // the path of the _id without a scope, with its $
 }
 
 // NewKeyExpr returns the expression for the _id at a path.
-func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}.With(tenant) }
+func NewKeyExpr(from string, tenant bson.D) KeyExpr { return KeyExpr{from: from}.WithTenant(tenant) }
 
-// With returns the expression with the fields of one more tenant.
-func (e KeyExpr) With(tenant bson.D) KeyExpr {
+// WithTenant returns the expression with the fields of one more tenant.
+func (e KeyExpr) WithTenant(tenant bson.D) KeyExpr {
 	e.tenant = JoinTenants(e.tenant, tenant)
 	return e
 }
 
 // MarshalBSONValue encodes the expression. A local field of a $lookup can be an array, or a
-// path through arrays: then each element becomes an _id.
+// path through arrays: then each element becomes an _id. Each dot of the path can add one
+// level of arrays, so the list is flattened once for each dot.
 func (e KeyExpr) MarshalBSONValue() (byte, []byte, error) {
-	var v any = e.keyOf(e.from)
+	var v any = e.idExpr(e.from)
 	if e.from != "$_id" {
 		list := any(e.from)
 		for range strings.Count(e.from, ".") {
-			list = flatten(list)
+			list = flattenArray(list)
 		}
 		v = bson.D{{Key: "$cond", Value: bson.A{
 			bson.D{{Key: "$isArray", Value: bson.A{e.from}}},
-			bson.D{{Key: "$map", Value: bson.D{{Key: "input", Value: list}, {Key: "in", Value: e.keyOf("$$this")}}}}, v,
+			bson.D{{Key: "$map", Value: bson.D{
+				{Key: "input", Value: list}, {Key: "in", Value: e.idExpr("$$this")},
+			}}}, v,
 		}}}
 	}
 	raw, err := (*Codec)(nil).Document(v)
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
-// keyOf returns the expression of the _id for a key.
-func (e KeyExpr) keyOf(key string) bson.D {
+// idExpr returns the expression of the _id for a key.
+func (e KeyExpr) idExpr(key string) bson.D {
 	d := make(bson.D, len(e.tenant), len(e.tenant)+1)
 	for i, f := range e.tenant {
 		d[i] = bson.E{Key: f.Key, Value: bson.D{{Key: "$literal", Value: f.Value}}}
@@ -93,8 +107,8 @@ func (e KeyExpr) keyOf(key string) bson.D {
 	return append(d, bson.E{Key: KeyOf, Value: key})
 }
 
-// flatten returns the expression of an array with the elements of its inner arrays.
-func flatten(list any) bson.D {
+// flattenArray returns the expression of an array with the elements of its inner arrays.
+func flattenArray(list any) bson.D {
 	inner := bson.D{{
 		Key:   "$cond",
 		Value: bson.A{bson.D{{Key: "$isArray", Value: bson.A{"$$this"}}}, "$$this", bson.A{"$$this"}},
@@ -106,21 +120,29 @@ func flatten(list any) bson.D {
 }
 
 // A KeyPath is the expression of an _id without its tenant, or of a field in it, in a
-// pipeline.
+// pipeline. If the document has no tenant in its _id, it is the _id itself:
+//
+//	{$ifNull: ["$_id.of", "$_id"]}
 type KeyPath struct {
-	Of    string // the document with the _id, such as "$$this.", or "" for the stage's input
+	Doc   string // the document with the _id, such as "$$this.", or "" for the stage's input
 	Below string // the path in the _id, such as ".state", or ""
 }
 
+// MarshalBSONValue encodes the expression.
 func (k KeyPath) MarshalBSONValue() (byte, []byte, error) {
-	of := cmp.Or(k.Of, "$")
-	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{of + "_id." + KeyOf + k.Below, of + "_id" + k.Below}}})
+	of := cmp.Or(k.Doc, "$")
+	raw, err := bson.Marshal(bson.D{{Key: "$ifNull", Value: bson.A{
+		of + "_id." + KeyOf + k.Below, of + "_id" + k.Below,
+	}}})
 	return byte(bson.TypeEmbeddedDocument), raw, err
 }
 
 // KeyBounds returns the first value of a value's type, and the first value after the type,
-// in the order of a server. Comparisons of a filter are within a type, but comparisons of
-// documents aren't. It returns false for a type that has no such bounds.
+// in the order of a server
+// (https://www.mongodb.com/docs/manual/reference/bson-type-comparison-order/). Comparisons of a
+// filter are within a type, but comparisons of documents aren't: {$gt: "l"} on _id must not
+// become a comparison that a document or an ObjectID in "of" passes too. It returns false for a
+// type that has no such bounds.
 func KeyBounds(v bson.RawValue) (first, after any, ok bool) {
 	switch v.Type {
 	case bson.TypeDouble, bson.TypeInt32, bson.TypeInt64, bson.TypeDecimal128:
@@ -143,7 +165,8 @@ func KeyBounds(v bson.RawValue) (first, after any, ok bool) {
 	return nil, nil, false
 }
 
-// JoinTenants returns the fields of two tenants, in the order of their names.
+// JoinTenants returns the fields of two tenants, in the order of their names. A field that both
+// have comes from a.
 func JoinTenants(a, b bson.D) bson.D {
 	out := slices.Clone(a)
 	for _, e := range b {
@@ -155,7 +178,8 @@ func JoinTenants(a, b bson.D) bson.D {
 	return out
 }
 
-// SplitKeyID returns the _id without the tenant, or false for an _id of another form.
+// SplitKeyID returns the _id without the tenant, or false for an _id of another form, such as
+// that of another tenant, or of a document from before the collection was keyed.
 func SplitKeyID(id bson.RawValue, tenant bson.D) (bson.RawValue, bool) {
 	doc, ok := id.DocumentOK()
 	if !ok || len(tenant) == 0 {
@@ -174,7 +198,8 @@ func SplitKeyID(id bson.RawValue, tenant bson.D) (bson.RawValue, bool) {
 	return elems[len(tenant)].Value(), true
 }
 
-// WithoutTenant returns a document under the _id without the tenant.
+// WithoutTenant returns a document under the _id without the tenant, as callers see it. A
+// document whose _id has another form is returned as it is.
 func WithoutTenant(doc bson.Raw, tenant bson.D) bson.Raw {
 	if id, ok := SplitKeyID(doc.Lookup("_id"), tenant); ok {
 		return withID(doc, id)
@@ -182,7 +207,8 @@ func WithoutTenant(doc bson.Raw, tenant bson.D) bson.Raw {
 	return doc
 }
 
-// WithKeyID returns a document under another _id, in the place of its own.
+// WithKeyID returns a document under another _id, in the place of its own. The order of the
+// fields stays. A document without an _id gets none.
 func WithKeyID(doc bson.Raw, id any) (bson.Raw, error) {
 	v, err := RawValue(id)
 	if err != nil {
@@ -191,6 +217,7 @@ func WithKeyID(doc bson.Raw, id any) (bson.Raw, error) {
 	return withID(doc, v), nil
 }
 
+// withID returns a copy of a document in which the value of _id is id.
 func withID(doc bson.Raw, id bson.RawValue) bson.Raw {
 	elems, _ := doc.Elements()
 	out := make([]byte, 4, len(doc)+len(id.Value))

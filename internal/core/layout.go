@@ -12,30 +12,35 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A Layout is the BSON form of a Go type, as the driver's struct codec writes it.
+// A Layout is the BSON form of a Go type, as the driver's struct codec writes it
+// (https://pkg.go.dev/go.mongodb.org/mongo-driver/v2/bson#hdr-Structs). It is the form of one
+// level: a field that is a struct has a layout of its own, which LayoutOf finds by the field's
+// type.
 type Layout struct {
 	Names []string // of the fields, in the order they are written
-	Open  bool     // an inlined map adds fields of any name
+	Open  bool     // there may be fields of any other name: an inlined map, or an open type
 
 	typ    reflect.Type
 	fields map[string]*member // nil where the type is not a struct
-	paths  sync.Map           // path → *queried
+	paths  sync.Map           // path → *target, a cache of lookUpTarget
 }
 
-// Has reports whether a field with the name is known.
-func (l *Layout) Has(name string) bool { return l.fields[name] != nil }
+// HasField reports whether a field with the name is known. It is false for a name that only
+// an inlined map could have.
+func (l *Layout) HasField(name string) bool { return l.fields[name] != nil }
 
 // member is one field of a document.
 type member struct {
-	name      string
-	index     []int // as in reflect.Value.FieldByIndex
-	typ       reflect.Type
+	name      string       // as it is stored
+	index     []int        // as in reflect.Value.FieldByIndex: of several numbers if inlined
+	typ       reflect.Type // of the Go field, with its pointers and arrays
 	omitEmpty bool
 	minSize   bool // integers of 64 bits are stored in 32 where they fit
 }
 
-// inlined is one field of a struct that was inlined as the outer struct's field i.
-func (m *member) inlined(i int) *member {
+// inlineAt returns the field of the outer struct that m becomes, where m's struct is inlined
+// as the outer struct's field i.
+func (m *member) inlineAt(i int) *member {
 	out := *m
 	out.index = append([]int{i}, m.index...)
 	return &out
@@ -55,6 +60,7 @@ var (
 	valueMarshaler = reflect.TypeFor[bson.ValueMarshaler]()
 	docMarshaler   = reflect.TypeFor[bson.Marshaler]()
 
+	// scalarTypes are structs and arrays that the driver stores as one BSON value.
 	scalarTypes = map[reflect.Type]bool{
 		reflect.TypeFor[time.Time](): true, reflect.TypeFor[bson.ObjectID](): true,
 		reflect.TypeFor[bson.Decimal128](): true, reflect.TypeFor[bson.DateTime](): true,
@@ -65,6 +71,8 @@ var (
 		reflect.TypeFor[bson.CodeWithScope](): true, reflect.TypeFor[bson.Vector](): true,
 		reflect.TypeFor[url.URL](): true,
 	}
+	// openTypes are slices and structs that store what they contain, not their Go fields.
+	// bson.D is open too: kindOf knows it by its element type, with all types made of it.
 	openTypes = map[reflect.Type]bool{
 		reflect.TypeFor[bson.A](): true, reflect.TypeFor[bson.Raw](): true, reflect.TypeFor[bson.RawValue](): true,
 	}
@@ -77,7 +85,8 @@ var (
 	stringType = reflect.TypeFor[string]()
 )
 
-// kindOf classifies a type; pointers are followed.
+// kindOf says how a type is stored, and returns the type without its pointers. A pointer type
+// with a marshaler of its own is not followed: the marshaler writes it.
 func kindOf(t reflect.Type) (kind, reflect.Type) {
 	for t.Kind() == reflect.Pointer && !isMarshaler(t) {
 		t = t.Elem()
@@ -88,6 +97,8 @@ func kindOf(t reflect.Type) (kind, reflect.Type) {
 	case openTypes[t], isMarshaler(t), isMarshaler(reflect.PointerTo(t)):
 		return open, t
 	}
+	// The rest is stored by its kind, as the driver's default registry does. A registry of
+	// the collection may do otherwise: see [Docs.Shape] and hasOwnTypes.
 	switch t.Kind() {
 	case reflect.Struct:
 		return document, t
@@ -105,10 +116,13 @@ func kindOf(t reflect.Type) (kind, reflect.Type) {
 	return scalar, t
 }
 
+// isMarshaler reports whether the type writes itself, so that its Go fields say nothing of
+// the stored form.
 func isMarshaler(t reflect.Type) bool {
 	return t.Implements(valueMarshaler) || t.Implements(docMarshaler)
 }
 
+// A layout depends on nothing else of a codec's options than whether it uses JSON tags.
 type layoutKey struct {
 	typ  reflect.Type
 	json bool
@@ -116,9 +130,12 @@ type layoutKey struct {
 
 var layouts sync.Map // layoutKey → *Layout
 
-// LayoutOf returns the layout of a type under a codec. It is computed once.
+// LayoutOf returns the layout of a type under a codec, or an error for a type that isn't
+// stored as a document. It is computed once. Callers mustn't change it.
 func LayoutOf(t reflect.Type, c *Codec) (*Layout, error) { return layoutOf(t, c.jsonTags()) }
 
+// layoutOf is LayoutOf for the one option that matters. Two goroutines may compute the same
+// layout at once, and either result serves.
 func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 	key := layoutKey{t, jsonTags}
 	if l, ok := layouts.Load(key); ok {
@@ -138,7 +155,7 @@ func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 			l.Names = append(l.Names, m.name)
 		}
 	case k == open && !notDocuments[base]:
-		l.Open = true
+		l.Open = true // such as bson.D: any field may be stored
 	default:
 		return nil, fmt.Errorf("%s isn't stored as a document", t)
 	}
@@ -149,7 +166,13 @@ func layoutOf(t reflect.Type, jsonTags bool) (*Layout, error) {
 // membersOf lists a struct's fields in the order they are written, including inlined
 // fields. inlineMap reports that an inlined map adds others. As in the driver, the
 // shallowest of equal names wins, and a map that is inlined deeper isn't stored. outer
-// are the structs around t.
+// are the structs around t, by which it finds a struct that contains itself.
+//
+//	type Part struct {
+//		ID   int `bson:"_id"`
+//		Meta `bson:",inline"`            // its fields stand in the document of Part
+//		More map[string]any `bson:",inline"` // its keys too: the layout is open
+//	}
 func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*member, inlineMap bool, err error) {
 	if slices.Contains(outer, t) {
 		return nil, false, fmt.Errorf("%s contains itself inline", t)
@@ -157,7 +180,7 @@ func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*memb
 	outer = append(slices.Clone(outer), t)
 	for i := range t.NumField() {
 		sf := t.Field(i)
-		if !sf.IsExported() {
+		if !sf.IsExported() { // the driver stores no unexported field, also not an embedded one
 			continue
 		}
 		name, flags, skip := parseTag(sf, jsonTags)
@@ -183,18 +206,20 @@ func membersOf(t reflect.Type, jsonTags bool, outer []reflect.Type) (out []*memb
 				return nil, false, err
 			}
 			for _, m := range members {
-				out = append(out, m.inlined(i))
+				out = append(out, m.inlineAt(i))
 			}
 		default:
 			return nil, false, fmt.Errorf("%s.%s: only structs and one map with string keys can be inlined", t, sf.Name)
 		}
 	}
-	out, err = shallowest(t, out)
+	out, err = keepShallowest(t, out)
 	return out, inlineMap, err
 }
 
-// shallowest leaves one member of each name: the one that is inlined the fewest times.
-func shallowest(t reflect.Type, members []*member) ([]*member, error) {
+// keepShallowest leaves one member of each name: the one that is inlined the fewest times.
+// Two members of equal depth are an error, as in the driver, which then encodes no document of
+// the type. Whether they are equal is only known once all members have been seen.
+func keepShallowest(t reflect.Type, members []*member) ([]*member, error) {
 	best := map[string]*member{}
 	twice := map[string]bool{}
 	for _, m := range members {
@@ -213,7 +238,10 @@ func shallowest(t reflect.Type, members []*member) ([]*member, error) {
 	return slices.DeleteFunc(members, func(m *member) bool { return best[m.name] != m }), nil
 }
 
-// parseTag reads a struct tag by the driver's rules.
+// parseTag reads a struct tag by the driver's rules: `bson:"name,omitempty"`, with jsonTags
+// also `json:"name"` where there is no bson tag, or the whole tag without a key: `name`.
+// Without a name, the field is stored under its Go name in lower case. skip is true for the
+// tag "-". flags has each part of the tag, also the name, as in the driver.
 func parseTag(sf reflect.StructField, jsonTags bool) (name string, flags map[string]bool, skip bool) {
 	tag, ok := sf.Tag.Lookup("bson")
 	if !ok && jsonTags {

@@ -26,7 +26,8 @@ func driverMarshal(t *testing.T, o *options.BSONOptions, v any) (bson.Raw, error
 			on  bool
 			set func()
 		}{
-			{o.UseJSONStructTags, enc.UseJSONStructTags}, {o.OmitEmpty, enc.OmitEmpty}, {o.OmitZeroStruct, enc.OmitZeroStruct},
+			{o.UseJSONStructTags, enc.UseJSONStructTags},
+			{o.OmitEmpty, enc.OmitEmpty}, {o.OmitZeroStruct, enc.OmitZeroStruct},
 			{o.NilSliceAsEmpty, enc.NilSliceAsEmpty}, {o.NilMapAsEmpty, enc.NilMapAsEmpty},
 			{o.NilByteSliceAsEmpty, enc.NilByteSliceAsEmpty}, {o.IntMinSize, enc.IntMinSize},
 		} {
@@ -114,7 +115,7 @@ func checkLayout(t *testing.T, r *rand.Rand, typ reflect.Type, o *options.BSONOp
 	elems, _ := raw.Elements()
 	var names []string
 	for _, e := range elems {
-		if l.Has(e.Key()) {
+		if l.HasField(e.Key()) {
 			names = append(names, e.Key())
 		}
 	}

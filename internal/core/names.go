@@ -13,7 +13,7 @@ import (
 // with a dot, a NUL or a leading dollar sign are refused, because they could be read as a
 // path or an operator
 // (https://www.mongodb.com/docs/manual/core/dot-dollar-considerations/). Values are never
-// checked.
+// checked. Techniques check with it each name that a caller gives them, such as a map's key.
 func CheckKey(key string) error {
 	switch {
 	case key == "":
@@ -40,7 +40,8 @@ func CheckPath(path string) error {
 }
 
 // CheckNames returns the path of the first field name within a value that can't be stored
-// ([CheckKey]), or "". prefix is the value's own path.
+// ([CheckKey]), or "". prefix is the value's own path. Values without names, and plain structs,
+// whose names were checked when the type was seen, cost nothing.
 func CheckNames(v any, prefix string) (path string, err error) {
 	switch x := v.(type) {
 	case nil, string, bool, int, int32, int64, float64, bson.ObjectID, bson.DateTime, time.Time:
@@ -70,7 +71,9 @@ func CheckNames(v any, prefix string) (path string, err error) {
 // MaxDepth is the nesting of documents and arrays that MongoDB stores.
 const MaxDepth = 100
 
-// checkKeys returns the path of the first refused field name in an encoded document.
+// checkKeys returns the path of the first refused field name in an encoded document or array.
+// depth is the level of the document: 1 for one that is stored itself. It refuses bytes that
+// are deeper than a server stores them.
 func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
 	if depth > MaxDepth {
 		return prefix, fmt.Errorf("is nested deeper than MongoDB's %d levels", MaxDepth)
@@ -98,7 +101,8 @@ func checkKeys(doc bson.Raw, prefix string, depth int) (string, error) {
 	return "", nil
 }
 
-// checkCollectionName panics for a name that MongoDB refuses.
+// checkCollectionName panics for a name that MongoDB refuses
+// (https://www.mongodb.com/docs/manual/reference/limits/#naming-restrictions).
 func checkCollectionName(name string) {
 	problem := ""
 	switch {
@@ -116,8 +120,10 @@ func checkCollectionName(name string) {
 	}
 }
 
-// nearest returns the candidate that a mistyped name most likely meant, or "".
-func nearest(name string, candidates []string) string {
+// findNearest returns the candidate that a mistyped name most likely meant, or "". At most two
+// bytes may differ, or a third of a longer name. Case is ignored, because callers often give
+// the name of the Go field.
+func findNearest(name string, candidates []string) string {
 	best, bestDistance := "", 1+max(2, len(name)/3)
 	for _, c := range candidates {
 		d := distance(strings.ToLower(name), strings.ToLower(c))
@@ -128,7 +134,9 @@ func nearest(name string, candidates []string) string {
 	return best
 }
 
-// distance is the Levenshtein distance of two strings, in bytes.
+// distance is the Levenshtein distance of two strings: how many bytes must be inserted, deleted
+// or replaced. row is one row of the table of distances, of a's first i bytes to the beginnings
+// of b.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -149,7 +157,8 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// Overlap reports whether one path equals the other or lies below it.
+// Overlap reports whether one path equals the other or lies below it: "a" and "a.b" do, "a" and
+// "ab" don't. A server refuses an update of two such paths.
 func Overlap(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

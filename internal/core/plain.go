@@ -8,11 +8,13 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-var plainTypes sync.Map // reflect.Type → bool
+var plainTypes sync.Map // reflect.Type → bool, a cache of findPlain
 
 // isPlain reports whether copies of a type's values are immutable, have no user-defined
 // names, and are written by the driver's rules: structs of numbers, strings, times and
-// ids, with valid names. They needn't be encoded to be kept.
+// ids, with valid names. They needn't be encoded to be kept, needn't be searched for refused
+// names, and are encoded without the driver (structs.go). Slices, maps, pointers and
+// interfaces aren't plain, because the caller could change what they refer to.
 func isPlain(t reflect.Type) bool {
 	if t == nil {
 		return false
@@ -36,6 +38,8 @@ func isPlainStruct(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Struct && isPlain(t) && !immutableTypes[t]
 }
 
+// findPlain is isPlain without the cache. A type that contains itself has a pointer, a slice
+// or a map on the way, so it ends.
 func findPlain(t reflect.Type) bool {
 	switch k, _ := kindOf(t); {
 	case immutableTypes[t]:
@@ -46,12 +50,13 @@ func findPlain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.String, reflect.Float32, reflect.Float64,
 		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint8, reflect.Uint16, reflect.Uint32: // a greater one may not fit BSON's integers, which encoding it tells
+		reflect.Uint8, reflect.Uint16, reflect.Uint32:
 		return true
 	case reflect.Struct:
-	default:
+	default: // with uint and uint64, which may not fit BSON's integers: only encoding finds out
 		return false
 	}
+	// The nil Codec: isPlain matters only where a value is encoded without options.
 	l, err := LayoutOf(t, nil)
 	if err != nil || l.Open {
 		return false
@@ -64,7 +69,8 @@ func findPlain(t reflect.Type) bool {
 	return true
 }
 
-// crossesPointer reports whether a field is inlined from a struct behind a pointer.
+// crossesPointer reports whether a field is inlined through a pointer. If the pointer is
+// nil, the field isn't stored.
 func crossesPointer(t reflect.Type, index []int) bool {
 	for _, i := range index[:len(index)-1] {
 		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {

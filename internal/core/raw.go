@@ -9,8 +9,8 @@ import (
 )
 
 // ValueAt returns the value at a dotted path of an encoded document, without a copy. A
-// missing value has type 0. If the path meets an array, ValueAt returns the array and
-// true.
+// missing value has type 0. If the path goes into an array, ValueAt returns the array and
+// true: what the rest of the path means then depends on the caller.
 func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
 	if strings.IndexByte(path, '.') < 0 {
 		return doc.Lookup(path), false
@@ -29,7 +29,7 @@ func ValueAt(doc bson.Raw, path string) (v bson.RawValue, inArray bool) {
 	return v, false
 }
 
-// Elements returns the elements of an array. It is nil for other values.
+// Elements returns the elements of an array, without a copy. It is nil for other values.
 func Elements(v bson.RawValue) []bson.RawValue {
 	list, ok := v.ArrayOK()
 	if !ok {
@@ -40,10 +40,11 @@ func Elements(v bson.RawValue) []bson.RawValue {
 }
 
 // SetFields applies $set to an encoded document, for paths that cross no array. New
-// values replace old ones, or are appended.
+// values replace old ones, or are appended. The result has the fields in the order in which a
+// server stores them, if set is in the server's order (sortAsServer).
 func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	var d bson.D
-	if rawDeeper(doc, bsonval.MaxLevels) {
+	if isRawDeeper(doc, bsonval.MaxLevels) {
 		return nil, errTooDeep()
 	}
 	if err := bson.Unmarshal(doc, &d); err != nil {
@@ -58,6 +59,8 @@ func SetFields(doc bson.Raw, set bson.D) (bson.Raw, error) {
 	return bson.Marshal(d)
 }
 
+// setAt sets the value at a path, whose names are in path, and returns the document. A value on
+// the way that isn't a document is replaced, where a server would refuse the update.
 func setAt(d bson.D, path []string, v any) bson.D {
 	i := slices.IndexFunc(d, func(e bson.E) bool { return e.Key == path[0] })
 	if i < 0 {

@@ -10,11 +10,14 @@ import (
 )
 
 // A Reader reads the values at one path of Go documents, through arrays, without decoding
-// or allocating. It is safe for concurrent use.
+// or allocating (TestReaderDoesNotAllocate). Constructors make it, and the methods of techniques
+// and package model read _ids, references and keys of callers' documents with it. A value that
+// the driver wouldn't store isn't read either (TestReaderAgreesWithDriver), so that a technique
+// sees the same values in a Go document and in the stored one. It is safe for concurrent use.
 type Reader[V any] struct {
 	field Field
-	codec *Codec
-	parts []string // of the path
+	codec *Codec   // decides which empty values aren't stored
+	parts []string // of the path, for open documents
 }
 
 var zeroerType = reflect.TypeFor[bson.Zeroer]()
@@ -32,17 +35,18 @@ func NewReader[V any](d *Docs, path string) *Reader[V] {
 	return ReaderOf[V](f, d.codec, path)
 }
 
-// ReaderOf compiles the field at a path, which has values of type V or is open.
+// ReaderOf returns a reader of a field that was looked up already. The field must have values
+// of type V or be open.
 func ReaderOf[V any](f Field, c *Codec, path string) *Reader[V] {
 	return &Reader[V]{f, c, strings.Split(path, ".")}
 }
 
-// Field returns the path.
+// Field returns the field that the reader reads.
 func (r *Reader[V]) Field() Field { return r.field }
 
 // Append appends every value at the path of the document at doc, in stored order. It
 // skips values stored as null or not at all (a nil pointer, an empty omitempty field). An
-// open document is walked by name.
+// open document is walked by name. doc is a pointer to the document.
 func (r *Reader[V]) Append(dst []V, doc any) []V {
 	v := reflect.ValueOf(doc).Elem()
 	if !v.IsValid() {
@@ -55,18 +59,19 @@ func (r *Reader[V]) Append(dst []V, doc any) []V {
 }
 
 // View returns what Append(nil, doc) returns. The result may be the document's own slice:
-// don't change it.
+// don't change it. It saves the copy of a long list, where the path ends in a slice of values
+// that can't be null, and crosses no other array.
 func (r *Reader[V]) View(doc any) []V {
 	v := reflect.ValueOf(doc).Elem()
 	for _, s := range r.field.steps {
 		for v.Kind() == reflect.Pointer && !v.IsNil() {
 			v = v.Elem()
 		}
-		if v.Kind() != reflect.Struct {
+		if v.Kind() != reflect.Struct { // an array, or a nil pointer
 			return r.Append(nil, doc)
 		}
 		var ok bool
-		if v, ok = s.from(v, r.codec); !ok {
+		if v, ok = s.readFrom(v, r.codec); !ok {
 			return nil
 		}
 	}
@@ -78,16 +83,18 @@ func (r *Reader[V]) View(doc any) []V {
 	return r.Append(nil, doc)
 }
 
-// First returns the first value at the path, if there is one.
+// First returns the first value at the path. It returns false for a document without a value.
 func (r *Reader[V]) First(doc any) (v V, ok bool) {
-	var buf [4]V
+	var buf [4]V // on the stack: most paths have one value
 	if all := r.Append(buf[:0], doc); len(all) > 0 {
 		return all[0], true
 	}
 	return v, false
 }
 
-// appendSteps follows the steps from v, which is addressable.
+// appendSteps follows the steps from v and appends the values at the end. v must be
+// addressable: its address becomes an interface without an allocation, which a copy of the
+// value would need.
 func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 	if len(steps) == 0 {
 		return appendValues(dst, c, v)
@@ -104,16 +111,16 @@ func appendSteps[V any](dst []V, c *Codec, v reflect.Value, steps []step) []V {
 		}
 		return dst
 	}
-	v, ok := steps[0].from(v, c)
+	v, ok := steps[0].readFrom(v, c)
 	if !ok {
 		return dst
 	}
 	return appendSteps(dst, c, v, steps[1:])
 }
 
-// from returns the step's field of the struct v. It reports false if the field isn't
-// stored.
-func (s step) from(v reflect.Value, c *Codec) (reflect.Value, bool) {
+// readFrom returns the step's field of the struct v. It reports false if the field isn't
+// stored: it is inlined from a nil pointer, or empty where empty values are left out.
+func (s step) readFrom(v reflect.Value, c *Codec) (reflect.Value, bool) {
 	for i, x := range s.index {
 		if i > 0 && v.Kind() == reflect.Pointer {
 			if v.IsNil() {
@@ -126,7 +133,8 @@ func (s step) from(v reflect.Value, c *Codec) (reflect.Value, bool) {
 	return v, !s.omit || !isEmpty(v, c)
 }
 
-// holdsNulls reports whether values of the type can be stored as null.
+// holdsNulls reports whether values of the type can be stored as null. Whether they are
+// depends on the codec.
 func holdsNulls(t reflect.Type) bool {
 	return t.Kind() == reflect.Pointer || t.Kind() == reflect.Map || t.Kind() == reflect.Slice
 }
@@ -140,7 +148,7 @@ func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
 		}
 		return append(dst, *p)
 	case *[]V:
-		if !holdsNulls(v.Type().Elem()) { // else one by one
+		if !holdsNulls(v.Type().Elem()) { // else one by one below, without the nulls
 			return append(dst, *p...)
 		}
 	}
@@ -157,7 +165,8 @@ func appendValues[V any](dst []V, c *Codec, v reflect.Value) []V {
 	return dst
 }
 
-// isEmpty says what omitempty leaves out, as the driver does.
+// isEmpty reports whether omitempty leaves a value out. It follows the driver: a bson.Zeroer
+// decides itself, and a struct is only empty under the option OmitZeroStruct.
 func isEmpty(v reflect.Value, c *Codec) bool {
 	if z, ok := zeroer(v); ok {
 		return z.IsZero()
@@ -192,7 +201,10 @@ func zeroer(v reflect.Value) (bson.Zeroer, bool) {
 	return z, ok
 }
 
-// appendOpen walks a value whose fields are not known. What it doesn't know, it encodes.
+// appendOpen walks a value of which the fields aren't known. parts is the rest of the path. It
+// encodes a value of an unknown Go type, such as a struct in a bson.D, and reads the bytes. A
+// value that can't be encoded has no values here: the write of the document fails. It doesn't
+// ask CheckDepth, so a list that contains itself never ends.
 func appendOpen[V any](dst []V, c *Codec, v any, parts []string) []V {
 	switch x := v.(type) {
 	case nil:
@@ -233,6 +245,7 @@ func appendOpen[V any](dst []V, c *Codec, v any, parts []string) []V {
 	return appendRawAt(dst, c, doc.Lookup("v"), parts)
 }
 
+// appendRawAt is appendOpen for an encoded value.
 func appendRawAt[V any](dst []V, c *Codec, v bson.RawValue, parts []string) []V {
 	if v.Type == bson.TypeArray {
 		elems, err := v.Array().Values()
@@ -258,7 +271,8 @@ func appendRawAt[V any](dst []V, c *Codec, v bson.RawValue, parts []string) []V 
 	return appendRawAt(dst, c, inner, parts[1:])
 }
 
-// appendRaw decodes one value. A null, and what doesn't decode as a V, is passed over.
+// appendRaw decodes one value and appends it. It skips a null, and a value that doesn't decode
+// as a V.
 func appendRaw[V any](dst []V, c *Codec, v bson.RawValue) []V {
 	var out V
 	var err error

@@ -47,7 +47,8 @@ func someOrder() order {
 	return order{
 		ID: oid(1),
 		Lines: []*line{
-			{Part: oid(7), Qty: 2, Tags: []string{"a", "b"}}, nil, {Part: oid(8)}, {Part: oid(9), Qty: 1, Tags: []string{"c"}},
+			{Part: oid(7), Qty: 2, Tags: []string{"a", "b"}}, nil, {Part: oid(8)},
+			{Part: oid(9), Qty: 1, Tags: []string{"c"}},
 		},
 		Any: bson.D{{
 			Key:   "list",
@@ -64,7 +65,8 @@ func TestReaderReadsWhatIsStored(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", reason, diff)
 		}
 	}
-	check(core.NewReader[bson.ObjectID](orders, "lines.part").Append(nil, &doc), []bson.ObjectID{oid(7), oid(8), oid(9)},
+	check(core.NewReader[bson.ObjectID](orders, "lines.part").Append(nil, &doc),
+		[]bson.ObjectID{oid(7), oid(8), oid(9)},
 		"through pointers, past a nil one")
 	check(core.NewReader[string](orders, "lines.tags").Append([]string{"x"}, &doc), []string{"x", "a", "b", "c"},
 		"an array in an array, appended")

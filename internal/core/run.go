@@ -1,5 +1,8 @@
 package core
 
+// Everything runs on a DB: the driver's database, or a handle, which is a database with settings of package model. The
+// functions below answer for both, so that callers never look at a handle's type.
+
 import (
 	"context"
 	"fmt"
@@ -15,7 +18,8 @@ type DB interface {
 }
 
 // A Handle is a database with scopes, observers or settings for its writes. Package model makes
-// it.
+// it: Scope.On, Observer.On, Model.On. The techniques that read from the driver's database
+// themselves, and the tests, need these methods. Package model knows more of its own handles.
 type Handle interface {
 	DB
 
@@ -30,11 +34,13 @@ type Handle interface {
 	CheckTenantNames(ctx context.Context, collection string) error
 
 	// UnderScopes returns a query or a write as the handle sends it, and the fields that the
-	// scopes add to filters. It returns false for a value that can't be scoped. Tests explain it.
+	// scopes add to filters. It returns false for a value that can't be scoped. model/modeltest
+	// sends the explain command for the result.
 	UnderScopes(query any) (scoped any, fields []string, ok bool)
 }
 
-// HandleSettings are what a [Handle] says of the commands that run on it.
+// HandleSettings are what a [Handle] says of the commands that run on it. A handle that is made
+// of another one begins with its settings.
 type HandleSettings struct {
 	Database *mongo.Database
 
@@ -47,13 +53,14 @@ type HandleSettings struct {
 	Together bool  // with Tx: the server has bulkWrite for several collections
 	Bulk     bool  // outside transactions, send writes of several collections by bulkWrite
 
-	WriteConcern *writeconcern.WriteConcern // of bulkWrite; nil for the client's
+	WriteConcern *writeconcern.WriteConcern // of bulkWrite, or nil for the client's
 
 	Tests bool // the next scope is the one that tests set everywhere
 }
 
 // Everywhere, if not nil, returns the handle that stands for a database without a handle. Tests
-// set it to run as a tenant: see CONTRIBUTING.md.
+// set it (model/modeltest/tenants.go) to run all tests as a tenant, with DOCMODEL_TENANT=1: see
+// CONTRIBUTING.md. It is set before any test runs, and never changed.
 var Everywhere func(*mongo.Database) Handle
 
 // settingsOf returns the settings of a handle, or nil for another DB.
@@ -72,21 +79,23 @@ func Database(db DB) *mongo.Database {
 	return db.(*mongo.Database)
 }
 
-// Transacts reports whether related writes run in a transaction.
+// Transacts reports whether related writes run in a transaction. It is the setting: a caller may
+// already be in a transaction without it.
 func Transacts(db DB) bool {
 	s := settingsOf(db)
 	return s != nil && s.Tx
 }
 
-// Together reports whether the writes of a transaction can be sent as one command.
-func Together(db DB) bool {
+// SendsTogether reports whether the writes of a transaction can be sent as one command, the
+// bulkWrite of MongoDB 8.0.
+func SendsTogether(db DB) bool {
 	s := settingsOf(db)
 	return s != nil && s.Together
 }
 
-// Bulk reports whether writes of several collections are sent as one command outside
-// transactions, and their write concern.
-func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
+// BulkWriteConcern reports whether writes of several collections are sent as one command outside
+// transactions, and their write concern. A nil concern is the client's.
+func BulkWriteConcern(db DB) (*writeconcern.WriteConcern, bool) {
 	s := settingsOf(db)
 	if s == nil {
 		return nil, false
@@ -94,13 +103,16 @@ func Bulk(db DB) (*writeconcern.WriteConcern, bool) {
 	return s.WriteConcern, s.Bulk
 }
 
-// Scoped reports whether a database is under a scope.
-func Scoped(db DB) bool {
+// IsScoped reports whether a database is under a scope, or is a model's. model/advise then counts
+// documents by a query, because a server's own numbers and index statistics are of all tenants.
+func IsScoped(db DB) bool {
 	s := settingsOf(db)
 	return s != nil && s.Scoped
 }
 
-// Tenant returns a text that names the handle's tenant, or "".
+// Tenant returns a text that names the handle's tenant, or "". The library's own documents, such
+// as leases and checkpoints, carry it in their names, because the scopes don't change commands
+// on them.
 func Tenant(db DB) string {
 	if s := settingsOf(db); s != nil {
 		return s.Tenant
@@ -118,7 +130,7 @@ func ScopingOf(db DB, collection string) Scoping {
 }
 
 // EverywhereOf returns a handle as it is, and the handle of [Everywhere] for the driver's
-// database. It returns nil if nothing stands for the database.
+// database. It returns nil if nothing stands for the database, so always outside tests.
 func EverywhereOf(db DB) Handle {
 	switch db := db.(type) {
 	case Handle:
@@ -132,7 +144,8 @@ func EverywhereOf(db DB) Handle {
 }
 
 // CheckTenantNames refuses a collection in which the names of two tenants can be equal, because
-// of its default collation.
+// of its default collation. Call it before the first command on the library's own documents
+// whose names carry [Tenant]. Package model checks the callers' collections itself.
 func CheckTenantNames(ctx context.Context, db DB, collection string) error {
 	if h, ok := db.(Handle); ok {
 		return h.CheckTenantNames(ctx, collection)
@@ -166,5 +179,6 @@ func CheckDB(db DB) error {
 		}
 		return s.Err
 	}
-	return ValueError("", "db", fmt.Sprintf("%T", db), "must be a *mongo.Database, or a result of Scope.On or Observer.On")
+	return ValueError("", "db", fmt.Sprintf("%T", db),
+		"must be a *mongo.Database, or a result of Scope.On or Observer.On")
 }

@@ -1,5 +1,9 @@
 package core
 
+// Callers change a document by a $set of fields ([Docs.Set]) or by operators ([Docs.Update]). This file checks and
+// encodes both. The update of operators is encoded at once, into a buffer of the caller, because a write that is sent
+// often should not allocate a document and encode it again in the driver.
+
 import (
 	"fmt"
 	"reflect"
@@ -11,8 +15,9 @@ import (
 
 // Set checks and encodes the fields of a caller's $set. Each must be a path of the
 // documents outside arrays (an array is set whole), have the field's type, and not
-// overlap another path or _id. Paths in whole can't be set in part. The returned values
-// are bson.RawValues.
+// overlap another path or _id. Paths in whole can't be set in part: a technique copies the
+// value of such a path, and would see only a part of the new value. The returned values are
+// bson.RawValues.
 func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 	if len(fields) == 0 {
 		return nil, d.Refuse("fields", nil, "no field was given: give at least one")
@@ -30,12 +35,14 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 		}
 		for _, path := range whole {
 			if strings.HasPrefix(e.Key, path+".") {
-				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("is in %q, which is also stored elsewhere: set all of it", path))
+				return nil, d.Refuse(e.Key, nil,
+					fmt.Sprintf("is in %q, which is also stored elsewhere: set all of it", path))
 			}
 		}
 		for _, other := range fields[:i] {
 			if Overlap(e.Key, other.Key) {
-				return nil, d.Refuse(e.Key, nil, fmt.Sprintf("overlaps %q, which is set too: give each field once", other.Key))
+				return nil, d.Refuse(e.Key, nil,
+					fmt.Sprintf("overlaps %q, which is set too: give each field once", other.Key))
 			}
 		}
 		v, err := d.FieldValue(f, e.Value, false)
@@ -48,7 +55,8 @@ func (d *Docs) Set(fields bson.D, whole ...string) (bson.D, error) {
 }
 
 // SetOrRemove checks and encodes fields like [Docs.Set]. A bson.RawValue{} stays as it is: it
-// removes the field.
+// removes the field. Store.Set calls it. The path of a removal is checked as that of nil, which
+// every type accepts.
 func (d *Docs) SetOrRemove(fields bson.D, whole ...string) (bson.D, error) {
 	given := slices.Clone(fields)
 	for i, e := range given {
@@ -65,13 +73,15 @@ func (d *Docs) SetOrRemove(fields bson.D, whole ...string) (bson.D, error) {
 	return set, err
 }
 
+// isRemoval reports whether a field's value stands for its removal.
 func isRemoval(e bson.E) bool {
 	v, isRaw := e.Value.(bson.RawValue)
 	return isRaw && v.Type == 0
 }
 
 // Operators checks and copies a caller's update, a document of operators. The server
-// checks their meaning.
+// checks their meaning. Without an operator, the server would replace the document or refuse
+// the update, depending on the command.
 func (d *Docs) Operators(update bson.D) (bson.D, error) {
 	u, err := d.codec.CopyD(update)
 	if err != nil {
@@ -80,6 +90,7 @@ func (d *Docs) Operators(update bson.D) (bson.D, error) {
 	return u, d.checkOperators(u)
 }
 
+// checkOperators refuses an empty update, and a name that isn't an operator's.
 func (d *Docs) checkOperators(update bson.D) error {
 	if len(update) == 0 {
 		return d.Refuse("update", nil, "is empty: give at least one update operator")
@@ -94,7 +105,8 @@ func (d *Docs) checkOperators(update bson.D) error {
 
 // Update checks a caller's update like [Docs.Operators] and [Docs.CheckUpdate], and
 // encodes it. It returns a bson.Raw in room, or in a larger buffer. If the driver must
-// encode a value, it returns a bson.D.
+// encode a value, it returns a bson.D. Collection.Update passes room in the value that it
+// returns, so that most updates need no further memory.
 func (d *Docs) Update(room []byte, update bson.D) (any, error) {
 	if raw, ok := d.codec.appendFastDocument(room[:0], update); ok {
 		return bson.Raw(raw), d.CheckOwnUpdate(update)
@@ -117,7 +129,10 @@ func (d *Docs) CheckOwnUpdate(update bson.D) error {
 
 // UpdateWith encodes an update of operators, followed by the fields of more. Fields of
 // the same operator are joined. Each operator's value is a bson.D. It returns a bson.Raw
-// in room or in a larger buffer, or nil if the driver must encode a value.
+// in room or in a larger buffer, or nil if the driver must encode a value. embed.Versioned
+// adds the increment of the version by it:
+//
+//	{$set: {a: 1}, $inc: {n: 2}}  with  $inc: {v: 1}  is  {$set: {a: 1}, $inc: {n: 2, v: 1}}
 func (d *Docs) UpdateWith(room []byte, update bson.D, more ...bson.E) bson.Raw {
 	buf := append(room[:0], 0, 0, 0, 0)
 	for _, op := range update {
@@ -148,6 +163,8 @@ func (d *Docs) UpdateWith(room []byte, update bson.D, more ...bson.E) bson.Raw {
 	return EndDocument(buf, 0)
 }
 
+// appendFields appends the fields of an operator. Their level is 2: the update is 0, and the
+// operator's document 1.
 func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
 	for i := range fields {
 		if dst, ok = d.codec.appendFast(dst, fields[i].Key, fields[i].Value, 2); !ok {
@@ -158,10 +175,11 @@ func (d *Docs) appendFields(dst []byte, fields bson.D) (_ []byte, ok bool) {
 }
 
 // FieldValue encodes a caller's value, which must have the field's type. With element, an
-// array field takes an element. A bson.RawValue must be readable as the type.
+// array field takes an element. A bson.RawValue must be readable as the type. Other values are
+// compared by their Go type, so an int isn't accepted for a field of type int32.
 func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	held, isRaw := v.(bson.RawValue)
-	if isRaw && !f.Untyped && !d.readable(f, held, element) || !isRaw && !f.fits(reflect.TypeOf(v), element) {
+	if isRaw && !f.Untyped && !d.isReadable(f, held, element) || !isRaw && !f.fitsType(reflect.TypeOf(v), element) {
 		have, want := fmt.Sprintf("%T", v), f.Type.String()
 		if !element {
 			want = f.kindName()
@@ -181,8 +199,10 @@ func (d *Docs) FieldValue(f Field, v any, element bool) (bson.RawValue, error) {
 	return out, nil
 }
 
-// readable reports whether a stored value can be read as what a field holds.
-func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
+// isReadable reports whether an encoded value can be read as a field's type. It decodes a
+// document with the value as its only field, because the collection's options and registry
+// decide, and they apply to whole documents.
+func (d *Docs) isReadable(f Field, v bson.RawValue, element bool) bool {
 	t := f.Type
 	if f.IsArray() && !element {
 		t = reflect.SliceOf(t)
@@ -192,13 +212,13 @@ func (d *Docs) readable(f Field, v bson.RawValue, element bool) bool {
 	return err == nil && d.Decode(doc, reflect.New(reflect.StructOf([]reflect.StructField{field})).Interface()) == nil
 }
 
-// fits reports whether values of a type can be stored in a field. With element, an array
+// fitsType reports whether values of a type can be stored in a field. With element, an array
 // field takes an element.
-func (f Field) fits(have reflect.Type, element bool) bool {
+func (f Field) fitsType(have reflect.Type, element bool) bool {
 	if have == nil || f.Untyped {
 		return true
 	}
-	want := pointedTo(f.Type) // the type of a pointer that encodes itself is the pointer's
+	want := pointedTo(f.Type) // Field.Type has no pointer, except of a pointer type with a marshaler
 	have = pointedTo(have)
 	if !f.IsArray() || element {
 		return have == want
@@ -209,6 +229,7 @@ func (f Field) fits(have reflect.Type, element bool) bool {
 	return pointedTo(have.Elem()) == want || have.Elem().Kind() == reflect.Interface
 }
 
+// pointedTo returns the type behind one pointer.
 func pointedTo(t reflect.Type) reflect.Type {
 	if t.Kind() == reflect.Pointer {
 		return t.Elem()

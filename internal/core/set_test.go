@@ -81,7 +81,8 @@ func TestSet(t *testing.T) {
 		case c.want == "" && (err != nil || len(got) != len(c.set)):
 			t.Errorf("%s: %v, %v", c.reason, got, err)
 		case c.want != "" &&
-			(!errors.As(err, &v) || v.Field != c.field || v.Collection != "docs" || !strings.Contains(err.Error(), c.want)):
+			(!errors.As(err, &v) || v.Field != c.field || v.Collection != "docs" ||
+				!strings.Contains(err.Error(), c.want)):
 			t.Errorf("%s: %v, want a *ValueError of %s that says %q", c.reason, err, c.field, c.want)
 		}
 		for _, e := range got {

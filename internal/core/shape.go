@@ -10,10 +10,11 @@ import (
 )
 
 // A Shape describes how values of a Go type are stored under a collection's options, for
-// techniques that describe whole documents. Begin with [Docs.Shape], and continue with
-// [Shape.Fields] and [Shape.Elem].
+// techniques that describe whole documents: package model/schema makes a $jsonSchema of it,
+// keys and subset look at each field, model/advise estimates sizes. Begin with [Docs.Shape],
+// and continue with [Shape.Fields] and [Shape.Elem]. For one path, a [Field] is enough.
 type Shape struct {
-	Name string       // of the field; "" for a document, and for an element
+	Name string       // of the field, or "" for a document or an element
 	Type reflect.Type // pointers taken off
 	Kind ShapeKind
 
@@ -24,7 +25,7 @@ type Shape struct {
 	MinSize  bool // integers of 64 bits are stored in 32 where they fit
 
 	codec *Codec
-	top   bool // the document itself
+	top   bool // the document itself, to whose fields the option OmitEmpty applies
 }
 
 // A ShapeKind is what is known about a value.
@@ -44,14 +45,15 @@ func (d *Docs) Shape() Shape {
 	if d.typ == nil {
 		return Shape{Kind: OpenShape}
 	}
-	s := Shape{codec: d.codec, top: true, MinSize: d.codec != nil && d.codec.options != nil && d.codec.options.IntMinSize}
-	s = s.of(d.typ)
-	s.Null = false
+	s := Shape{codec: d.codec, top: true}
+	s.MinSize = d.codec != nil && d.codec.options != nil && d.codec.options.IntMinSize
+	s = s.withType(d.typ)
+	s.Null = false // a nil document is refused
 	return s
 }
 
-// of is the shape of a type that is stored within s.
-func (s Shape) of(t reflect.Type) Shape {
+// withType returns s as the shape of values of a type. It keeps the name and the options.
+func (s Shape) withType(t reflect.Type) Shape {
 	k, base := kindOf(t)
 	s.Type = base
 	s.Null = t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface || s.codec.nilIsNull(base)
@@ -67,6 +69,7 @@ func (s Shape) of(t reflect.Type) Shape {
 	default:
 		s.Kind = OpenShape
 	}
+	// A registry may write the type in any form, of which only its own code knows more.
 	if !s.codec.writesAsDefault(base) {
 		s.Kind = OpenShape
 	}
@@ -74,7 +77,7 @@ func (s Shape) of(t reflect.Type) Shape {
 }
 
 // Fields returns a document's fields in the order they are written. rest is the shape of
-// other fields that an inlined map adds, or nil.
+// other fields that an inlined map adds, or nil. Both are nil for other shapes.
 func (s Shape) Fields() (fields []Shape, rest *Shape) {
 	if s.Kind != DocumentShape {
 		return nil, nil
@@ -91,58 +94,52 @@ func (s Shape) Fields() (fields []Shape, rest *Shape) {
 		}
 		f := inner
 		f.Name, f.MinSize = name, s.MinSize || m.minSize
-		f = f.of(m.typ)
+		f = f.withType(m.typ)
 		f.Index = slices.Clone(m.index)
 		f.Optional = omitsEmpty(m, s.codec, s.top) && s.codec.canBeEmpty(m.typ)
+		// An empty value isn't stored, so it isn't null. But a pointer that isn't nil is not
+		// empty, and the value behind it can still be stored as null.
 		if f.Optional && m.typ.Kind() != reflect.Pointer {
 			f.Null = false
 		} else if f.Optional {
 			f.Null = m.typ.Elem().Kind() == reflect.Pointer || s.codec.nilIsNull(f.Type)
 		}
-		f.Optional = f.Optional || throughPointer(s.Type, m.index)
+		f.Optional = f.Optional || crossesPointer(s.Type, m.index) // which may be nil
 		fields = append(fields, f)
 	}
 	if l.Open {
-		rest = inner.inlinedMap(s.Type, s.codec.jsonTags())
+		rest = inner.findInlinedMap(s.Type, s.codec.jsonTags())
 	}
 	return fields, rest
 }
 
-// inlinedMap is the shape of the values of a struct's inlined map.
-func (s Shape) inlinedMap(t reflect.Type, jsonTags bool) *Shape {
+// findInlinedMap returns the shape of the values of a struct's inlined map, or nil.
+func (s Shape) findInlinedMap(t reflect.Type, jsonTags bool) *Shape {
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if _, flags, skip := parseTag(f, jsonTags); f.IsExported() && !skip && flags["inline"] &&
-			f.Type.Kind() == reflect.Map {
-			s = s.of(f.Type.Elem())
+		_, flags, skip := parseTag(f, jsonTags)
+		if f.IsExported() && !skip && flags["inline"] && f.Type.Kind() == reflect.Map {
+			s = s.withType(f.Type.Elem())
 			return &s
 		}
 	}
 	return nil
 }
 
-// Elem returns the shape of an array's elements or a map's values.
+// Elem returns the shape of an array's elements or a map's values. It panics for other
+// shapes: callers look at Kind first.
 func (s Shape) Elem() Shape {
 	switch {
 	case s.Type == nil:
 	case s.Type.Kind() == reflect.Slice, s.Type.Kind() == reflect.Array, s.Type.Kind() == reflect.Map:
-		return Shape{codec: s.codec, MinSize: s.MinSize}.of(s.Type.Elem())
+		return Shape{codec: s.codec, MinSize: s.MinSize}.withType(s.Type.Elem())
 	}
-	panic(DeclarationError(fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
+	panic(DeclarationError(
+		fmt.Sprintf("%v has no elements", s.Type), "Shape.Elem", "ask the shape of an array or a map"))
 }
 
-// throughPointer reports whether a field is inlined through a pointer. If the pointer is
-// nil, the field isn't stored.
-func throughPointer(t reflect.Type, index []int) bool {
-	for _, i := range index[:len(index)-1] {
-		if t = t.Field(i).Type; t.Kind() == reflect.Pointer {
-			return true
-		}
-	}
-	return false
-}
-
-// canBeEmpty reports whether omitempty ever leaves a value of the type out.
+// canBeEmpty reports whether omitempty ever leaves a value of the type out. It must agree with
+// isEmpty, which decides for one value.
 func (c *Codec) canBeEmpty(t reflect.Type) bool {
 	switch {
 	case t.Implements(zeroerType):
@@ -156,7 +153,8 @@ func (c *Codec) canBeEmpty(t reflect.Type) bool {
 }
 
 // writesAsDefault reports whether a registry writes a type's zero value like the driver's
-// default.
+// default. The zero value stands for all values, because a registry can't be asked for its
+// rules.
 func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	if c == nil || c.registry == nil || t.Kind() == reflect.Interface {
 		return true
@@ -168,18 +166,18 @@ func (c *Codec) writesAsDefault(t reflect.Type) bool {
 	return (err == nil) == (defErr == nil) && bytes.Equal(own, def)
 }
 
-// As returns the shape of another type, such as a variant, stored in the place of s under
-// the same options.
+// As returns the shape of another type, such as a variant of a union, stored in the place of s
+// under the same options.
 func (s Shape) As(t reflect.Type) Shape {
 	if t == nil {
 		Fail("the type is nil", "Shape.As", "give the type of the variant")
 	}
-	return s.of(t)
+	return s.withType(t)
 }
 
-// Nested returns s as the shape of an embedded document. Options for whole documents
+// AsEmbedded returns s as the shape of an embedded document. Options for whole documents
 // don't apply to it.
-func (s Shape) Nested() Shape {
+func (s Shape) AsEmbedded() Shape {
 	s.top = false
 	return s
 }

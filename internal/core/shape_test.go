@@ -75,7 +75,8 @@ func (p shapePoint) MarshalBSON() ([]byte, error) {
 // shapeTypes are the types that random fields have.
 var shapeTypes = []reflect.Type{
 	reflect.TypeFor[string](), reflect.TypeFor[int32](), reflect.TypeFor[int64](), reflect.TypeFor[uint16](),
-	reflect.TypeFor[float64](), reflect.TypeFor[bool](), reflect.TypeFor[shapeString](), reflect.TypeFor[bson.ObjectID](),
+	reflect.TypeFor[float64](), reflect.TypeFor[bool](), reflect.TypeFor[shapeString](),
+	reflect.TypeFor[bson.ObjectID](),
 	reflect.TypeFor[time.Time](), reflect.TypeFor[bson.DateTime](), reflect.TypeFor[bson.Decimal128](),
 	reflect.TypeFor[bson.Binary](), reflect.TypeFor[bson.Regex](), reflect.TypeFor[url.URL](),
 	reflect.TypeFor[bson.Timestamp](), reflect.TypeFor[[]byte](), reflect.TypeFor[shapeBytes](),

@@ -13,9 +13,12 @@ import (
 //
 //	{_id: 7, name: "a", _m: {
 //		hold: 3,              // transactions that relied on the document
-//		op: {id: token, …},   // an unfinished action outside transactions
+//		op: {id: token, …},   // an unfinished action outside transactions, with gone if it deletes
 //		ops: [token, …]       // the last actions that wrote the document
 //	}}
+//
+// Package model writes it, and the reactions of techniques that refer to a document hold it. No
+// technique and no caller sees the field: RemoveFrom takes it off documents that are read.
 type StoreField string
 
 // DefaultStoreField is the field of a collection that names no other.
@@ -92,7 +95,7 @@ func (d *Docs) WithStoreField(name string) *Docs {
 // CheckStoreField panics if the documents' type has a field that stores need.
 func (d *Docs) CheckStoreField() {
 	f := d.StoreField()
-	if !d.IsZero() && d.layout.Has(string(f)) {
+	if !d.IsZero() && d.layout.HasField(string(f)) {
 		Fail(fmt.Sprintf("the documents have a field %s, in which stores keep their own data", f), d.place(string(f)),
 			"rename the field, or give stores another field by CollectionOptions.StoreField")
 	}

@@ -43,14 +43,16 @@ func TestStoreFieldRefusals(t *testing.T) {
 		"another store": m, "a technique": model.New("memos", model.Entity(memosWith("lib"))),
 	} {
 		err := testkit.PanicOf(func() { model.NewStore(m, memosWith("kept")) })
-		if err == nil || !strings.Contains(err.Error(), "with stores' field kept") || !strings.Contains(err.Error(), "lib") {
+		if err == nil || !strings.Contains(err.Error(), "with stores' field kept") ||
+			!strings.Contains(err.Error(), "lib") {
 			t.Errorf("beside %s with another field: %v, want both fields", name, err)
 		}
 	}
 }
 
 func TestStoreFieldRemoveFrom(t *testing.T) {
-	field := model.NewCollection[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"}).Docs().StoreField()
+	loose := model.NewCollection[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"})
+	field := loose.Docs().StoreField()
 	for _, c := range []struct{ in, want bson.D }{
 		{nil, nil},
 		{d("_id", 1), d("_id", 1)},

@@ -1,5 +1,9 @@
 package core
 
+// The structs of callers' documents are mostly plain (plain.go). This file compiles the type of a plain struct once
+// into a list of functions that append its fields, in the driver's bytes. Docs without options encode whole documents
+// and values by it.
+
 import (
 	"encoding/json"
 	"reflect"
@@ -9,24 +13,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 )
 
-// A structWriter writes structs of one type as the driver does, without a look-up for
+// A structWriter writes structs of one type T as the driver does, without a look-up for
 // each field.
 type structWriter struct {
-	fields []structField
-	room   sync.Pool // of *T: the fields of an addressable struct are read without an allocation
+	fields []structField // in the order of the layout
+	room   sync.Pool     // of *T: the fields of an addressable struct are read without an allocation
 }
 
 // A structField is one field that a structWriter writes.
 type structField struct {
 	name  string
-	index []int
-	omit  bool // an empty value is not written
+	index []int // as in reflect.Value.FieldByIndex, without a pointer on the way
+	omit  bool  // an empty value is not written
 	write func(dst []byte, name string, v reflect.Value) []byte
 }
 
 var structWriters sync.Map // reflect.Type → *structWriter, nil for a type that the driver writes
 
-// structWriterOf returns the writer for a type, or nil if the driver must write it.
+// structWriterOf returns the writer for a type, or nil if the driver must write it. A nil answer
+// is remembered too.
 func structWriterOf(t reflect.Type) *structWriter {
 	if known, ok := structWriters.Load(t); ok {
 		return known.(*structWriter)
@@ -58,7 +63,9 @@ func compileStruct(t reflect.Type) *structWriter {
 	return w
 }
 
-// appendStruct appends a struct with a name. It returns false if the driver must write v.
+// appendStruct appends a struct with a name. It returns false if the driver must write v. It
+// copies v into a room of the pool, because v comes from an interface and has no address. The
+// room is set to zero before it goes back, so that the pool keeps no strings of callers alive.
 func appendStruct(dst []byte, name string, v reflect.Value) ([]byte, bool) {
 	if v.Kind() != reflect.Struct {
 		return dst, false
@@ -89,7 +96,7 @@ func appendFastDocumentOf(doc any) ([]byte, bool) {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
 	}
-	const header = 2
+	const header = 2 // the type and the empty name, which a whole document doesn't have
 	out, ok := appendStruct(make([]byte, 0, 128), "", v)
 	if !ok {
 		return nil, false
@@ -113,9 +120,12 @@ func (w *structWriter) append(dst []byte, name string, v reflect.Value) []byte {
 	return EndDocument(dst, begun)
 }
 
-// ownRules are types that the driver doesn't write by their kind.
+// ownRules are plain types that the driver doesn't write by their kind: they are strings in Go,
+// and a number, code and a symbol in BSON.
 var ownRules = map[reflect.Type]bool{
-	reflect.TypeFor[json.Number](): true, reflect.TypeFor[bson.JavaScript](): true, reflect.TypeFor[bson.Symbol](): true,
+	reflect.TypeFor[json.Number]():     true,
+	reflect.TypeFor[bson.JavaScript](): true,
+	reflect.TypeFor[bson.Symbol]():     true,
 }
 
 // fieldWriter returns the function that appends a plain type's field, or nil if the
@@ -149,7 +159,8 @@ func fieldWriter(m *member) func([]byte, string, reflect.Value) []byte {
 	return kindWriter(m)
 }
 
-// kindWriter is fieldWriter for the types that the driver writes by their kind.
+// kindWriter is fieldWriter for the types that the driver writes by their kind. Unsigned integers
+// have no writer, because they are rare and each size has a rule of its own.
 func kindWriter(m *member) func([]byte, string, reflect.Value) []byte {
 	switch m.typ.Kind() {
 	case reflect.String:
@@ -164,7 +175,7 @@ func kindWriter(m *member) func([]byte, string, reflect.Value) []byte {
 		return func(dst []byte, name string, v reflect.Value) []byte { return appendFloat(dst, name, v.Float()) }
 	case reflect.Int8, reflect.Int16, reflect.Int32:
 		return func(dst []byte, name string, v reflect.Value) []byte { return appendInt32(dst, name, int32(v.Int())) }
-	case reflect.Int64:
+	case reflect.Int64: // with the tag minsize it is written like an int
 		if !m.minSize {
 			return func(dst []byte, name string, v reflect.Value) []byte { return appendInt64(dst, name, v.Int()) }
 		}
@@ -172,7 +183,8 @@ func kindWriter(m *member) func([]byte, string, reflect.Value) []byte {
 	case reflect.Int:
 		return func(dst []byte, name string, v reflect.Value) []byte { return appendInt(dst, name, v.Int()) }
 	case reflect.Struct:
-		if inner := structWriterOf(m.typ); inner != nil && !m.minSize { // which reaches the fields within
+		// The tag minsize of a struct applies to the integers within: the driver writes it.
+		if inner := structWriterOf(m.typ); inner != nil && !m.minSize {
 			return inner.append
 		}
 	}

@@ -13,7 +13,7 @@ type testHandle struct {
 }
 
 // TestHandle returns a handle on a database. The next scope on it counts as the one that tests
-// set everywhere: see [Everywhere].
+// set everywhere: see [Everywhere]. Package model/modeltest calls it.
 func TestHandle(d *mongo.Database) Handle {
 	return &testHandle{Database: d, settings: HandleSettings{Database: d, Tests: true}}
 }

@@ -69,12 +69,12 @@ func pathWithoutTenant(path string, variables []string) any {
 		}
 		if path == name && name != "" {
 			// The whole document, with its _id replaced.
-			id := bson.D{{Key: "_id", Value: core.KeyPath{Of: of}}}
+			id := bson.D{{Key: "_id", Value: core.KeyPath{Doc: of}}}
 			return bson.D{{Key: "$mergeObjects", Value: bson.A{path, id}}}
 		}
 		rest, ok := strings.CutPrefix(path, of+"_id")
 		if ok && (rest == "" || rest[0] == '.') {
-			return core.KeyPath{Of: of, Below: rest}
+			return core.KeyPath{Doc: of, Below: rest}
 		}
 	}
 	return path

@@ -165,7 +165,7 @@ type keyBounds struct {
 // anyBounds returns the bounds of a value's type, or those of all values if the type has none.
 func anyBounds(v any) keyBounds {
 	if id, ok := v.(core.KeyID); ok {
-		v = id.Of()
+		v = id.Key()
 	}
 	if raw, err := bsondoc.Encode(v); v != nil && err == nil {
 		if first, after, ok := core.KeyBounds(raw); ok {

@@ -71,7 +71,7 @@ func (e *explored) read(ctx context.Context, db model.DB) error {
 // readIndexes reads the use of indexes. Not every server reports it, and none for the
 // part of a collection in a scope.
 func (e *explored) readIndexes(ctx context.Context, db model.DB) error {
-	if core.Scoped(db) {
+	if core.IsScoped(db) {
 		e.collection.Unknown = "a scope shows a part of the collection, and indexes serve all of it"
 		return nil
 	}

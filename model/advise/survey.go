@@ -55,7 +55,7 @@ type side struct {
 // count returns the server's own count. If it is missing, as after a crash, or includes
 // documents outside the scope, it counts.
 func (s side) count(ctx context.Context, db model.DB) (int64, error) {
-	if !core.Scoped(db) {
+	if !core.IsScoped(db) {
 		if n, err := s.estimate(ctx, core.Database(db)); err != nil || n > 0 {
 			return n, err
 		}

@@ -152,7 +152,7 @@ func (u *union) refuseCase(c UnionCase, base reflect.Type) string {
 	if err != nil {
 		return err.Error()
 	}
-	if l.Has(u.tag) || byJSON.Has(u.tag) {
+	if l.HasField(u.tag) || byJSON.HasField(u.tag) {
 		return fmt.Sprintf("%s itself stores a field %q", base, u.tag)
 	}
 	return ""

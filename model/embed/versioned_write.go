@@ -60,7 +60,7 @@ func (v *versioning) updating(id any, cond bson.D, op bson.ObjectID, otherwise e
 
 func (v *versioning) guarded(id any, guard, update bson.D, op bson.ObjectID) model.Write {
 	refused := func(err error) model.Write { return model.Refused(v.docs.Name(), err) }
-	cond, err := v.docs.Guard(guard)
+	cond, err := v.docs.CheckGuard(guard)
 	if err != nil {
 		return refused(err)
 	}

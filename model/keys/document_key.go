@@ -50,7 +50,7 @@ func NewDocumentKey[D, K any](docs *model.Collection[D, K], parts ...Part) *Docu
 	place := core.Place("NewDocumentKey of " + docs.Name())
 	c := declareKey(docs.Docs(), place, parts, "_id.")
 	var zero K
-	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).Nested(), zero)
+	c.DeclareDocument(place, c.Shape().As(reflect.TypeFor[K]()).AsEmbedded(), zero)
 	return &DocumentKey[D, K]{
 		Parts: model.Parts{}.WithDocs(docs.Docs()).WithKeys(c.DescribeKeyed()).WithReactions(c.MakeDocumentReactions),
 		docs:  docs, c: c,

@@ -59,7 +59,7 @@ func (b *builder) oneOf(n *node, path, tag string, variants []Variant) {
 func (b *builder) variant(n *node, path, tag string, v Variant) *node {
 	shape := b.shape
 	if path != "" {
-		shape = shape.Nested()
+		shape = shape.AsEmbedded()
 	}
 	if shape = shape.As(v.typ); shape.Kind != core.DocumentShape {
 		b.refuse(path, v.typ.String()+" isn't a struct", "give a variant a struct of its own")

@@ -44,7 +44,7 @@ type Held struct {
 
 // NewHeld returns the ids of documents of docs that holders store at a path.
 func NewHeld(holders *core.Docs, path string, docs *core.Docs) Held {
-	return Held{docs.Named(holders.Name()), path}
+	return Held{docs.WithName(holders.Name()), path}
 }
 
 // Encode encodes an id.

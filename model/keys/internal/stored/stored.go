@@ -39,7 +39,7 @@ func Document(docs *core.Docs, doc any) (bson.Raw, error) {
 	if !ok {
 		return nil, errors.New("is nil, or isn't stored as a document")
 	}
-	return docs.Stamped(held)
+	return docs.StampVersion(held)
 }
 
 // UnderKey returns a stored document with the _id id in place of its own.

@@ -103,7 +103,7 @@ func Declare(declared *core.Docs, spec Spec, steps []Step, fault Fault) *Version
 	if x.field == "" {
 		x.field = "schemaVersion"
 	}
-	docs.Adds(x.field)
+	docs.NoteAddedFields(x.field)
 	if x.first == 0 {
 		x.first = 1
 	}
