@@ -28,17 +28,13 @@ type CollectionOptions struct {
 
 // NewCollection declares a collection. It panics with a [*DeclarationError] if the name
 // isn't valid, D isn't stored as a document, K is an array, or D has no _id of type K.
-// For bson.D, bson.M, bson.Raw and custom marshalers, the last check isn't possible. Pass at
-// most one CollectionOptions.
-func NewCollection[D, K any](name string, options ...CollectionOptions) *Collection[D, K] {
-	var o CollectionOptions
-	switch len(options) {
-	case 0:
-	case 1:
-		o = options[0]
-	default:
-		core.Fail("several CollectionOptions", "NewCollection "+name, "put the options into one CollectionOptions")
-	}
+// For bson.D, bson.M, bson.Raw and custom marshalers, the last check isn't possible.
+func NewCollection[D, K any](name string) *Collection[D, K] {
+	return NewCollectionWith[D, K](name, CollectionOptions{})
+}
+
+// NewCollectionWith is [NewCollection] with options.
+func NewCollectionWith[D, K any](name string, o CollectionOptions) *Collection[D, K] {
 	docs := core.Declare[D, K](name, core.NewCodec(o.BSON, o.Registry))
 	return &Collection[D, K]{docs.WithStoreField(o.StoreField)}
 }

@@ -66,7 +66,7 @@ func zooBucket(c *model.Collection[bucket.Doc[string, song], string]) model.Tech
 func TestNewRefusesDocs(t *testing.T) {
 	cages := zooOf[zooCage]("cages")
 	animals := zooOf[zooAnimal]("animals")
-	byJSON := model.NewCollection[zooAnimal, string]("animals", model.CollectionOptions{
+	byJSON := model.NewCollectionWith[zooAnimal, string]("animals", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true},
 	})
 	pages := zooOf[bucket.Doc[string, song]]("songPages")
@@ -124,7 +124,7 @@ func TestNewRefusesDocs(t *testing.T) {
 func TestNewPassesDocs(t *testing.T) {
 	animals, cages := zooOf[zooAnimal]("animals"), zooOf[zooCage]("cages")
 	of := embed.NewUnion[zooBeast]("kind", embed.Case[zooLion]("lion"), embed.Case[*zooCarp]("carp"))
-	beasts := model.NewCollection[zooBeast, string]("beasts", of.Options())
+	beasts := model.NewCollectionWith[zooBeast, string]("beasts", of.Options())
 	pages := zooOf[bucket.Doc[string, song]]("songPages")
 	for reason, list := range map[string][]model.Technique{
 		"equal declarations": {model.Entity(animals), model.Entity(zooOf[zooAnimal]("animals"))},

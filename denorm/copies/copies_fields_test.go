@@ -36,7 +36,7 @@ type (
 )
 
 var (
-	courses    = model.NewCollection[course, string]("courses", model.CollectionOptions{StoreField: "kept"})
+	courses    = model.NewCollectionWith[course, string]("courses", model.CollectionOptions{StoreField: "kept"})
 	enrolments = model.NewCollection[enrolment, string]("enrolments")
 	enrolled   = counter.New(enrolments, "course.id", courses, counter.Spec{Count: "students"})
 	shown      = copies.New(courses, enrolments, copies.Spec{KeyPath: "course.id", Fields: []copies.Field{

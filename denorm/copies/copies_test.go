@@ -60,7 +60,7 @@ type (
 
 var (
 	origins = model.NewCollection[origin, string]("origins")
-	holders = model.NewCollection[holder, string]("holders", model.CollectionOptions{StoreField: "kept"})
+	holders = model.NewCollectionWith[holder, string]("holders", model.CollectionOptions{StoreField: "kept"})
 
 	ofDocument = declareCopies(copies.Spec{KeyPath: "src", Version: "v", VersionTo: "v"}, "")
 	bareFields = declareCopies(copies.Spec{KeyPath: "src"}, "")

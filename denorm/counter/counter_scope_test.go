@@ -33,7 +33,7 @@ type (
 
 var (
 	players  = model.NewCollection[player, string]("players")
-	teams    = model.NewCollection[team, string]("teams", model.CollectionOptions{StoreField: "kept"})
+	teams    = model.NewCollectionWith[team, string]("teams", model.CollectionOptions{StoreField: "kept"})
 	goalSpec = counter.Spec{
 		Count: "players", Sums: []counter.Field{{From: "goals", To: "goals"}},
 		Where: bson.D{testkit.E("deletedAt", nil)},

@@ -47,7 +47,7 @@ type (
 )
 
 var (
-	volumes = model.NewCollection[volume, string]("volumes", model.CollectionOptions{StoreField: "kept"})
+	volumes = model.NewCollectionWith[volume, string]("volumes", model.CollectionOptions{StoreField: "kept"})
 	houses  = model.NewCollection[house, string]("houses")
 	loose   = model.NewCollection[bson.D, any]("loose")
 

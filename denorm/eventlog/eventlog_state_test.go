@@ -105,7 +105,7 @@ func TestEventLogTypes(t *testing.T) {
 		commit = eventlog.Commit[bson.ObjectID, event]
 	)
 	union := embed.NewUnion[event]("kind", embed.Case[deposit]("deposit"), embed.Case[withdrawal]("withdrawal"))
-	list := model.NewCollection[commit, string]("commits", union.Options())
+	list := model.NewCollectionWith[commit, string]("commits", union.Options())
 	l := eventlog.New(list, eventlog.Spec[bson.ObjectID, event, int64]{
 		Fold: func(s int64, x event) (int64, error) { return s + x.amount(), nil },
 	})

@@ -38,7 +38,7 @@ type (
 )
 
 var (
-	members = model.NewCollection[member, string]("members", model.CollectionOptions{StoreField: "kept"})
+	members = model.NewCollectionWith[member, string]("members", model.CollectionOptions{StoreField: "kept"})
 	loose   = model.NewCollection[bson.D, any]("loose")
 
 	byCity = indextable.New(members, "city", "cities",

@@ -42,7 +42,7 @@ type (
 
 var (
 	threads = model.NewCollection[thread, string]("threads")
-	remarks = model.NewCollection[remark, string]("remarks", model.CollectionOptions{StoreField: "kept"})
+	remarks = model.NewCollectionWith[remark, string]("remarks", model.CollectionOptions{StoreField: "kept"})
 
 	newestThree = subset.New(remarks, "thread", threads, "newest", subset.Spec{
 		Max: 3, By: bson.D{testkit.E("at", -1)}, Fields: []string{"text"},

@@ -32,7 +32,7 @@ type (
 
 var (
 	fans  = model.NewCollection[member, string]("fans")
-	songs = model.NewCollection[member, string]("songs", model.CollectionOptions{StoreField: "kept"})
+	songs = model.NewCollectionWith[member, string]("songs", model.CollectionOptions{StoreField: "kept"})
 
 	wide  = wideOf(widerow.Spec{Max: 4})
 	tight = wideOf(widerow.Spec{MaxBytes: 4096})

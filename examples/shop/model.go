@@ -107,7 +107,7 @@ var (
 
 	categories = model.NewCollection[Category, string]("categories")
 	parts      = model.NewCollection[Part, string]("parts")
-	products   = model.NewCollection[Product, string]("products", details.Options())
+	products   = model.NewCollectionWith[Product, string]("products", details.Options())
 	customers  = model.NewCollection[Customer, string]("customers")
 	orders     = model.NewCollection[Order, string]("orders")
 	counters   = model.NewCollection[keys.SequenceCounter[string], string]("orderNumbers")

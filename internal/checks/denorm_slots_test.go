@@ -121,7 +121,10 @@ func slotsCases() []Case {
 		{Method: "slots.Slots.Totals", Reason: "of a counter", Make: func(s string) any { return hits.Totals(s) }},
 		{Method: "slots.Slots.Totals", Reason: "of a stock", Make: func(s string) any { return freeSeats.Totals(s) }},
 		{Method: "slots.Slots.Totals", Reason: "of no key is refused", Make: func(string) any { return hits.Totals("") }},
-		{Method: "slots.Slots.Totals", Reason: "of two keys", Make: func(s string) any { return hits.Totals(s, s+"2") }},
+		{Method: "slots.Slots.Totals", Reason: "of two keys", From: func(s string) ([]any, func() any) {
+			list := roomy([]string{s, s + "2"})
+			return []any{list}, func() any { return hits.Totals(list...) }
+		}},
 		{Method: "slots.Slots.Totals", Reason: "of all keys", Make: func(string) any { return freeSeats.Totals() }},
 		{Method: "slots.Slots.Checks", Reason: "transfers", Make: func(string) any { return freeSeats.Checks()[0].Find() }},
 		{Method: "slots.Slots.Checks", Reason: "slots of a key", Make: func(string) any { return freeSeats.Checks()[1] }},

@@ -28,8 +28,8 @@ func (*mediumTape) medium() {}
 
 var (
 	mediumTypes = embed.NewUnion[medium]("type", embed.Case[mediumBook]("book"), embed.Case[*mediumTape]("tape"))
-	mediums     = model.NewCollection[medium, string]("mediums", mediumTypes.Options())
-	boxes       = model.NewCollection[mediumBox, string]("boxes", mediumTypes.Options())
+	mediums     = model.NewCollectionWith[medium, string]("mediums", mediumTypes.Options())
+	boxes       = model.NewCollectionWith[mediumBox, string]("boxes", mediumTypes.Options())
 	bookIndexes = []embed.KindIndex{
 		{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}, Unique: true},
 		{Keys: bson.D{{Key: "min", Value: -1}}},

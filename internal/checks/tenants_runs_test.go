@@ -151,13 +151,6 @@ var tenantRuns = map[string]struct {
 			tenantBooks.Delete("their 1")).Run(ctx, on)
 		return fmt.Sprint(r.Modified()), err
 	}, "1"},
-	"model.MergeInto.Run": {func(ctx context.Context, db model.DB) (string, error) {
-		_, err := model.NewPlan(model.MergeInto{
-			Collection: "books", Idempotent: true,
-			Pipeline: mongo.Pipeline{{{Key: "$merge", Value: bson.D{{Key: "into", Value: "authors"}}}}},
-		}).Run(ctx, db)
-		return "", err
-	}, "refused"},
 	"model.Change.Run": {func(ctx context.Context, db model.DB) (string, error) {
 		var read []string
 		for _, n := range []string{"my leaf", "their leaf"} {

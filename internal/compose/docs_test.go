@@ -169,10 +169,10 @@ var (
 	media = embed.NewUnion[medium]("type", embed.Case[song]("song"), embed.Case[film]("film"))
 
 	// Stores have another field in each collection, so that no command takes one for another.
-	users     = model.NewCollection[user, string]("users", model.CollectionOptions{StoreField: "_u"})
-	posts     = model.NewCollection[post, string]("posts", media.Options())
+	users     = model.NewCollectionWith[user, string]("users", model.CollectionOptions{StoreField: "_u"})
+	posts     = model.NewCollectionWith[post, string]("posts", media.Options())
 	addresses = model.NewCollection[address, string]("addresses")
-	comments  = model.NewCollection[comment, string]("comments", model.CollectionOptions{StoreField: "_c"})
+	comments  = model.NewCollectionWith[comment, string]("comments", model.CollectionOptions{StoreField: "_c"})
 
 	// beside is a unique index of the application's own.
 	beside = model.Index{

@@ -42,7 +42,7 @@ type (
 )
 
 var (
-	cartMakers = model.NewCollection[cartMaker, int64]("makers", model.CollectionOptions{StoreField: "kept"})
+	cartMakers = model.NewCollectionWith[cartMaker, int64]("makers", model.CollectionOptions{StoreField: "kept"})
 	carts      = model.NewCollection[cart, int64]("carts")
 )
 

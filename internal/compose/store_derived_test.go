@@ -53,7 +53,7 @@ type (
 
 var (
 	derivedDocs    = model.NewCollection[derivedDoc, string]("derived")
-	derivedBins    = model.NewCollection[derivedBin, string]("bins", model.CollectionOptions{StoreField: "kept"})
+	derivedBins    = model.NewCollectionWith[derivedBin, string]("bins", model.CollectionOptions{StoreField: "kept"})
 	derivedKey     = keys.NewComposite(derivedDocs, keys.Text("state"), keys.Int("user"))
 	derivedVersion = embed.NewVersioned(derivedDocs, embed.VersionedSpec{
 		Uncounted: []string{

@@ -23,7 +23,7 @@ func storeFieldOf(collection string) string {
 
 // looseDocs declares one of the fixtures' collections without a Go type.
 func looseDocs(name string) *model.Collection[bson.D, any] {
-	return model.NewCollection[bson.D, any](name, model.CollectionOptions{StoreField: storeFieldOf(name)})
+	return model.NewCollectionWith[bson.D, any](name, model.CollectionOptions{StoreField: storeFieldOf(name)})
 }
 
 // wantOwnStoreFields wants that no document has another collection's field of stores.

@@ -41,7 +41,7 @@ type (
 
 var (
 	linkedAuthors = model.NewCollection[linkedAuthor, int64]("authors")
-	linkedBooks   = model.NewCollection[linkedBook, int64]("books", model.CollectionOptions{StoreField: "kept"})
+	linkedBooks   = model.NewCollectionWith[linkedBook, int64]("books", model.CollectionOptions{StoreField: "kept"})
 	linkedLoans   = model.NewCollection[linkedLoan, int64]("loans")
 	bookAuthor    = parentref.New(linkedBooks, "author", linkedAuthors, parentref.Spec{MustExist: true})
 	bookFans      = childrefs.New(linkedBooks, "fans", linkedAuthors)

@@ -47,7 +47,7 @@ type (
 
 var (
 	storeOwners = model.NewCollection[storeOwner, int64]("owners")
-	storeItems  = model.NewCollection[storeItem, int64]("items", model.CollectionOptions{StoreField: "kept"})
+	storeItems  = model.NewCollectionWith[storeItem, int64]("items", model.CollectionOptions{StoreField: "kept"})
 )
 
 const (

@@ -44,7 +44,7 @@ type (
 )
 
 var (
-	subPosts   = model.NewCollection[subPost, int64]("posts", model.CollectionOptions{StoreField: "kept"})
+	subPosts   = model.NewCollectionWith[subPost, int64]("posts", model.CollectionOptions{StoreField: "kept"})
 	subNotes   = model.NewCollection[subNote, int64]("notes")
 	subAuthors = model.NewCollection[subAuthor, int64]("authors")
 )

@@ -31,7 +31,7 @@ func TestAppendElementAsTheDriver(t *testing.T) {
 		bson.RawValue{Type: bson.TypeInt32, Value: []byte{1, 0, 0, 0}}, []any(nil), map[string]any(nil),
 	}
 	for _, o := range []model.CollectionOptions{{}, small} {
-		c := model.NewCollection[bson.D, string]("c", o).Docs()
+		c := model.NewCollectionWith[bson.D, string]("c", o).Docs()
 		for _, v := range values {
 			enc, err := c.Encode(v)
 			if err != nil {

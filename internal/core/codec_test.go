@@ -135,7 +135,7 @@ func TestEncodeUsesOptionsAndRegistry(t *testing.T) {
 		S  []string `bson:"s"`
 	}
 	with := func(o model.CollectionOptions) *model.Collection[doc, int64] {
-		return model.NewCollection[doc, int64]("docs", o)
+		return model.NewCollectionWith[doc, int64]("docs", o)
 	}
 	for _, c := range []struct {
 		c            *model.Collection[doc, int64]
@@ -225,7 +225,7 @@ func TestEncodePlain(t *testing.T) {
 	if path, err := core.CheckNames(named{}, "x"); err == nil || path != "x.$n" {
 		t.Errorf("%q, %v: a name that can't be stored", path, err)
 	}
-	json := model.NewCollection[part, int32]("parts", model.CollectionOptions{
+	json := model.NewCollectionWith[part, int32]("parts", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true},
 	}).Docs()
 	if got, err := json.Encode(plain{}); err != nil || reflect.TypeOf(got) != reflect.TypeFor[bson.RawValue]() {

@@ -128,7 +128,7 @@ func TestCheckArray(t *testing.T) {
 			t.Errorf("CheckArray(%q): %v, want %q: %s", c.path, e, c.want, c.reason)
 		}
 	}
-	asEmpty := model.NewCollection[product, bson.ObjectID]("products", model.CollectionOptions{
+	asEmpty := model.NewCollectionWith[product, bson.ObjectID]("products", model.CollectionOptions{
 		BSON: &options.BSONOptions{NilSliceAsEmpty: true},
 	}).Docs()
 	if e := catch(t, func() { asEmpty.CheckArray("nils") }); e != nil {

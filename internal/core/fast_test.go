@@ -214,7 +214,7 @@ func FuzzAppendElement(f *testing.F) {
 			"":             {},
 			"nil as empty": {BSON: &options.BSONOptions{NilByteSliceAsEmpty: true}},
 		} {
-			c := model.NewCollection[bson.D, string]("c", o).Docs()
+			c := model.NewCollectionWith[bson.D, string]("c", o).Docs()
 			got, err := c.AppendElement(make([]byte, 4), name, v)
 			enc, errEnc := c.Encode(v)
 			want, errWant := bson.Marshal(bson.D{{Key: name, Value: enc}})

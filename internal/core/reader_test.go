@@ -138,7 +138,7 @@ func TestReaderUsesTheOptions(t *testing.T) {
 		ID   string   `json:"_id"`
 		List []string `json:"my_list"`
 	}
-	c := model.NewCollection[doc, string]("docs", model.CollectionOptions{
+	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true},
 	}).Docs()
 	if got := core.NewReader[string](c, "my_list").
@@ -154,7 +154,7 @@ func TestOneTypeUnderTwoOptions(t *testing.T) {
 		Value string `json:"json_value"`
 	}
 	plain := model.NewCollection[doc, string]("plain")
-	json := model.NewCollection[doc, string]("json", model.CollectionOptions{
+	json := model.NewCollectionWith[doc, string]("json", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true},
 	})
 	for range 2 {

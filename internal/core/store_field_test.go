@@ -17,7 +17,7 @@ type memo struct {
 }
 
 func memosWith(field string) *model.Collection[memo, int32] {
-	return model.NewCollection[memo, int32]("memos", model.CollectionOptions{StoreField: field})
+	return model.NewCollectionWith[memo, int32]("memos", model.CollectionOptions{StoreField: field})
 }
 
 func TestStoreFieldRefusals(t *testing.T) {
@@ -51,7 +51,7 @@ func TestStoreFieldRefusals(t *testing.T) {
 }
 
 func TestStoreFieldRemoveFrom(t *testing.T) {
-	loose := model.NewCollection[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"})
+	loose := model.NewCollectionWith[bson.D, any]("loose", model.CollectionOptions{StoreField: "lib"})
 	field := loose.Docs().StoreField()
 	for _, c := range []struct{ in, want bson.D }{
 		{nil, nil},

@@ -223,7 +223,7 @@ func TestBudgetOptions(t *testing.T) {
 		N    int64   `json:"n"`
 		List []int64 `json:"list"`
 	}
-	c := model.NewCollection[doc, string]("docs", model.CollectionOptions{
+	c := model.NewCollectionWith[doc, string]("docs", model.CollectionOptions{
 		BSON: &options.BSONOptions{UseJSONStructTags: true, IntMinSize: true, OmitEmpty: true},
 	})
 	b := advise.NewBudget(c, advise.Bound{Path: "_id", Bytes: 3}, advise.Bound{Path: "full_name", Bytes: 7},

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -9,19 +10,18 @@ import (
 
 // A Use is one type of this library that an [Advice] recommends.
 type Use struct {
-	Type     string     // the type's name, such as "parentref.ParentRef"
-	Declare  string     // Go code for Type, with names from the [Relation]
-	Fields   []string   // fields that Type needs, such as "comments.post: the _id of one of the posts"
-	Indexes  []string   // indexes, except on _id: "comments {post: 1, _id: -1}"
-	Commands []Commands // how many commands the type's operations send
-}
+	Type    string   // the type's name, such as "parentref.ParentRef"
+	Declare string   // Go code for Type, with names from the [Relation]
+	Fields  []string // fields that Type needs, such as "comments.post: the _id of one of the posts"
+	Indexes []string // indexes, except on _id: "comments {post: 1, _id: -1}"
 
-// Commands is the number of commands (N) that an operation of a [Use] sends, without
-// retries and further batches. If a model.Store writes several documents, N is of a
-// transaction on MongoDB 8.0, with the commit.
-type Commands struct {
-	Operation string // what is done, such as "add a child"
-	N         int
+	// Commands says how many commands (N) each operation sends, such as "add a child",
+	// without retries and further batches. If a model.Store writes several documents, N is
+	// of a transaction on MongoDB 8.0, with the commit.
+	Commands []struct {
+		Operation string
+		N         int
+	}
 }
 
 // text describes the use.
@@ -120,11 +120,17 @@ func (d *decision) uses() (out []Use) {
 	return out
 }
 
-func commands(of ...any) (out []Commands) {
-	for i := 0; i < len(of); i += 2 {
-		out = append(out, Commands{of[i].(string), of[i+1].(int)})
+// commands returns the Commands of a Use: a name and a number of each operation, in turn.
+func commands(of ...any) []struct {
+	Operation string
+	N         int
+} {
+	u := Use{}
+	u.Commands = slices.Grow(u.Commands, len(of)/2)[:len(of)/2]
+	for i := range u.Commands {
+		u.Commands[i].Operation, u.Commands[i].N = of[2*i].(string), of[2*i+1].(int)
 	}
-	return out
+	return u.Commands
 }
 
 // Operations that several types have.

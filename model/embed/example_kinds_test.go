@@ -30,7 +30,7 @@ func (jeans) ware() {}
 
 var (
 	wareTypes = embed.NewUnion[ware]("type", embed.Case[album]("album"), embed.Case[jeans]("jeans"))
-	wares     = model.NewCollection[ware, string]("wares", wareTypes.Options())
+	wares     = model.NewCollectionWith[ware, string]("wares", wareTypes.Options())
 	wareKinds = embed.NewKinds(wares, wareTypes, embed.KindsSpec{Indexes: []embed.KindIndex{
 		{Tag: "album", Keys: bson.D{{Key: "artist", Value: 1}}}, {Tag: "jeans", Keys: bson.D{{Key: "length", Value: 1}}},
 	}})

@@ -31,7 +31,7 @@ func (*reviewEntry) entry() {}
 
 var (
 	entryTypes = embed.NewUnion[entry]("type", embed.Case[bookEntry]("book"), embed.Case[*reviewEntry]("review"))
-	library    = model.NewCollection[entry, string]("library", entryTypes.Options())
+	library    = model.NewCollectionWith[entry, string]("library", entryTypes.Options())
 )
 
 func ExampleUnion() {

@@ -88,7 +88,7 @@ func (d unionDog) Name() string { return d.ID }
 // The documents of a union keep a declared tag.
 func TestKindsStore(t *testing.T) {
 	union := embed.NewUnion[unionPet]("kind", embed.Case[unionCat]("cat"), embed.Case[unionDog]("dog"))
-	pets := model.NewCollection[unionPet, string]("pets", union.Options())
+	pets := model.NewCollectionWith[unionPet, string]("pets", union.Options())
 	store := model.NewStore(model.New("m", embed.NewKinds(pets, union, embed.KindsSpec{})), pets)
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
 		ctx := t.Context()

@@ -171,7 +171,7 @@ func embedsUnknown(t reflect.Type) bool {
 }
 
 // Options returns options for a collection of the union's values, as in
-// NewCollection[Item, string]("items", union.Options()). To combine unions or add your
+// NewCollectionWith[Item, string]("items", union.Options()). To combine unions or add your
 // own codecs, use [Union.Register].
 //
 // Values of the union's types are stored with their tag, also in fields whose Go type

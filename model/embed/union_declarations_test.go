@@ -71,7 +71,7 @@ func TestUnionDeclarations(t *testing.T) {
 				ID    string `bson:"_id"`
 				Items []item `bson:"items"`
 			}
-			embed.NewKinds(model.NewCollection[parcel, string]("parcels", uniStrict.Options()), uniStrict,
+			embed.NewKinds(model.NewCollectionWith[parcel, string]("parcels", uniStrict.Options()), uniStrict,
 				embed.KindsSpec{Path: "items.payload"})
 		},
 		"kinds: a collection that doesn't know the union": func() {

@@ -70,14 +70,14 @@ var (
 	uniLenient = embed.NewUnion[uniMedium]("type",
 		append(uniCases[:5:5], embed.UnknownCase(func(u embed.UnknownValue) uniRest { return uniRest{u} }))...)
 
-	uniMedia = model.NewCollection[uniMedium, string]("media", uniLenient.Options())
+	uniMedia = model.NewCollectionWith[uniMedium, string]("media", uniLenient.Options())
 	uniKinds = embed.NewKinds(uniMedia, uniLenient, embed.KindsSpec{Indexes: []embed.KindIndex{
 		{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}},
 		{Tag: "book", Keys: bson.D{{Key: "isbn", Value: 1}}, Unique: true},
 		{Keys: bson.D{{Key: "tracks", Value: 1}}},
 	}})
 	uniTyped   = embed.NewKinds(uniMedia.Named("typed"), uniLenient, embed.KindsSpec{ByTag: true})
-	uniShelves = model.NewCollection[uniShelf, string]("shelves", uniStrict.Options())
+	uniShelves = model.NewCollectionWith[uniShelf, string]("shelves", uniStrict.Options())
 	uniMain    = embed.NewKinds(uniShelves, uniStrict, embed.KindsSpec{
 		Path:    "main",
 		Indexes: []embed.KindIndex{{Tag: "book", Keys: bson.D{{Key: "author", Value: 1}}}},

@@ -206,7 +206,7 @@ func TestNumberRisksByOptions(t *testing.T) {
 	}
 	paths := func(o model.CollectionOptions) string {
 		var out []string
-		for _, r := range schema.NumberRisks(model.NewCollection[doc, int64]("docs", o)) {
+		for _, r := range schema.NumberRisks(model.NewCollectionWith[doc, int64]("docs", o)) {
 			out = append(out, r.Path+";")
 		}
 		return strings.Join(out, " ")

@@ -306,7 +306,7 @@ func TestShapes(t *testing.T) {
 // Options of the collection change what is described.
 func TestOptions(t *testing.T) {
 	with := func(o options.BSONOptions) string {
-		c := model.NewCollection[sink, string]("sinks", model.CollectionOptions{BSON: &o})
+		c := model.NewCollectionWith[sink, string]("sinks", model.CollectionOptions{BSON: &o})
 		return model.Shell(schema.Of(c, schema.Spec{}).JSONSchema())
 	}
 	for _, c := range []struct {

@@ -106,7 +106,7 @@ func TestChildRefsDeclarations(t *testing.T) {
 // What can be declared although little is known of it.
 func TestChildRefsDeclarationsThatHold(t *testing.T) {
 	testkit.Parallel(t)
-	filled := model.NewCollection[odd, int](
+	filled := model.NewCollectionWith[odd, int](
 		"odds", model.CollectionOptions{BSON: &options.BSONOptions{NilSliceAsEmpty: true}},
 	)
 	for reason, declare := range map[string]func(){

@@ -16,7 +16,7 @@ type barePeer = bareDoc
 
 var (
 	bareLefts  = model.NewCollection[barePeer, string]("lefts")
-	bareRights = model.NewCollection[barePeer, string]("rights", model.CollectionOptions{StoreField: "kept"})
+	bareRights = model.NewCollectionWith[barePeer, string]("rights", model.CollectionOptions{StoreField: "kept"})
 
 	barePeers             = twosided.NewManyToMany(bareLefts, "peers", bareRights, "peers", twosided.ManyToManySpec{})
 	peerLefts, peerRights = peerStores(barePeers)

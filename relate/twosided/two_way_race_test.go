@@ -32,7 +32,7 @@ type (
 
 var (
 	bareOwners = model.NewCollection[bareOwner, string]("owners")
-	bareItems  = model.NewCollection[bareItem, string]("items", model.CollectionOptions{StoreField: "kept"})
+	bareItems  = model.NewCollectionWith[bareItem, string]("items", model.CollectionOptions{StoreField: "kept"})
 
 	bareWay    = twosided.NewTwoWay(bareOwners, "items", bareItems, "owner", twosided.TwoWaySpec{})
 	boundedWay = twosided.NewTwoWay(bareOwners, "items", bareItems, "owner", twosided.TwoWaySpec{Max: 2})

@@ -87,7 +87,8 @@ func (d *Drawing) Step() Step {
 		}
 	}
 	mode := paths.DeleteMode(r.IntN(4))
-	if mode == paths.Subtree && Contains(f, id) && CountBelow(f, id) > 20 { // a large deletion would keep the tree small
+	// A large deletion would keep the tree small.
+	if mode == paths.Subtree && Contains(f, id) && CountBelow(f, id) > 20 {
 		mode = paths.Promote
 	}
 	return Step{

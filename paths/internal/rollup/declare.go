@@ -1,7 +1,8 @@
 // Package rollup is the core of paths.RollUp: totals of a number over the subtrees of a
-// tree. The shell (paths/roll_up.go) checks the Go types and decodes the results. The queries come from the tree's core: a
-// representation that is a [tree.Brancher] groups its descendants in one range of an
-// index. Other trees follow the parent links with $graphLookup.
+// tree. The shell (paths/roll_up.go) checks the Go types and decodes the results. The
+// queries come from the tree's core: a representation that is a [tree.Brancher] groups its
+// descendants in one range of an index. Other trees follow the parent links with
+// $graphLookup.
 //
 // # Stored form
 //
