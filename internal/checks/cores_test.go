@@ -75,6 +75,7 @@ var finishedCores = []string{
 	"mongotest/internal/engine/differ/cases",
 	"mongotest/internal/engine/differ/grammar",
 	"mongotest/internal/engine/differ/outcome",
+	"mongotest/internal/engine/differ/rules",
 	"mongotest/internal/engine/differ/tree",
 	"mongotest/internal/engine/expr",
 	"mongotest/internal/engine/failpoint",

@@ -44,7 +44,7 @@ func elementAt(name string, list, at any) (any, error) {
 	i, ok := toInt32(at)
 	if !ok {
 		return nil, mongoerr.New(28691,
-			"%s's second argument must be representable as a 32-bit integer: %s", name, Show(at))
+			"%s's second argument must be representable as a 32-bit integer: %s", name, bsonval.Show(at))
 	}
 	if i < 0 {
 		i += int64(len(a))
@@ -93,7 +93,7 @@ func slice(args []any) (any, error) {
 		}
 		if numbers[i], ok = toInt32(v); !ok {
 			return nil, mongoerr.New(int32(28726+2*i),
-				"argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, Show(v))
+				"argument %d to $slice can't be represented as a 32-bit integer: %s", i+2, bsonval.Show(v))
 		}
 	}
 	from, n := numbers[0], numbers[1]

@@ -29,7 +29,7 @@ func makeRange(c *Context, args []any) (any, error) {
 		n, ok := toInt32(v)
 		if !ok {
 			return nil, mongoerr.New(int32(34444+2*i),
-				"$range requires arguments that can be represented as a 32-bit integer, found: %s", Show(v))
+				"$range requires arguments that can be represented as a 32-bit integer, found: %s", bsonval.Show(v))
 		}
 		numbers[i] = n
 	}
@@ -119,7 +119,7 @@ func zip(c *Context, inputs, defaults []Expr, longest bool) (any, error) {
 		}
 		a, ok := v.(bson.A)
 		if !ok {
-			return nil, mongoerr.New(34468, "$zip found a non-array expression in input: %s", Show(v))
+			return nil, mongoerr.New(34468, "$zip found a non-array expression in input: %s", bsonval.Show(v))
 		}
 		if length < 0 || (longest && len(a) > length) || (!longest && len(a) < length) {
 			length = len(a)

@@ -40,7 +40,7 @@ func formatDate(c *Context, parts map[string]Expr) (any, error) {
 	layout, hasLayout := format.(string)
 	if !hasLayout && !bsonval.IsNullish(format) {
 		return nil, mongoerr.New(18533, "$dateToString requires that 'format' be a string, found: %s with value %s",
-			bsonval.TypeName(format), Show(format))
+			bsonval.TypeName(format), bsonval.Show(format))
 	}
 	v, err := parts["date"].Eval(c)
 	if err != nil {
@@ -97,7 +97,7 @@ func buildDate(c *Context, parts map[string]Expr) (any, error) {
 		switch {
 		case !ok:
 			return nil, mongoerr.New(40515, "'%s' must evaluate to an integer, found %s with value %s", n,
-				bsonval.TypeName(v), Show(v))
+				bsonval.TypeName(v), bsonval.Show(v))
 		case i == 0 && (x < 1 || x > 9999):
 			return nil, mongoerr.New(40523,
 				"'year' must evaluate to an integer in the range 1 to 9999, found %d", x)

@@ -180,7 +180,7 @@ func truncateDate(c *Context, name string, parts map[string]Expr) (any, error) {
 	switch {
 	case !ok:
 		return nil, mongoerr.New(5439017, "%s requires 'binSize' to be a 64-bit integer, but got value '%s' of type %s",
-			name, Show(v), bsonval.TypeName(v))
+			name, bsonval.Show(v), bsonval.TypeName(v))
 	case size <= 0:
 		return nil, mongoerr.New(5439018, "%s requires 'binSize' to be greater than 0, but got value %d", name, size)
 	case size > math.MaxInt32:

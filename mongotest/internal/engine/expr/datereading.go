@@ -49,7 +49,7 @@ func readDate(c *Context, parts map[string]Expr) (any, error) {
 	if !ok {
 		err = mongoerr.New(mongoerr.ConversionFailure,
 			"$dateFromString requires that 'dateString' be a string, found: %s with value %s",
-			bsonval.TypeName(v), Show(v))
+			bsonval.TypeName(v), bsonval.Show(v))
 	} else if noZone || parts["format"] != nil && format == nil {
 		return nil, nil
 	} else if layout, ok := format.(string); ok {
@@ -76,7 +76,7 @@ func evalFormat(c *Context, e Expr) (any, error) {
 	format, ok := v.(string)
 	if !ok {
 		return nil, mongoerr.New(40684, "$dateFromString requires that 'format' be a string, found: %s with value %s",
-			bsonval.TypeName(v), Show(v))
+			bsonval.TypeName(v), bsonval.Show(v))
 	}
 	if err := dates.CheckFormat(format); err != nil {
 		return nil, err

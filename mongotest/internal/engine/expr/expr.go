@@ -49,8 +49,8 @@
 //   - context.go and scope.go have the arguments of Eval and Parse. path.go has field paths and variables.
 //   - expr.go has Parse. It finds operators in the table of the Scope.
 //   - call.go parses arguments that are a list ({$add: [1, 2]}), and counts the steps of long arrays. parts.go parses
-//     arguments with named parts ($dateAdd). number.go, memory.go and show.go read numbers, count bytes, and render
-//     values in messages.
+//     arguments with named parts ($dateAdd). number.go reads numbers, and memory.go counts bytes. Messages render
+//     their values by bsonval.Show.
 //   - Each other file is a family of operators, and begins with its table. A new operator is a new entry there. The
 //     operators on dates call package dates.
 //   - sum.go, deviation.go, merging.go, quantile.go and ranking.go compute for operators and accumulators together.
@@ -118,7 +118,7 @@ func (f function) Eval(c *Context) (any, error) { return f(c) }
 func parseOperator(d bson.D, s Scope) (Expr, error) {
 	if len(d) != 1 {
 		return nil, mongoerr.New(15983,
-			"an object representing an expression must have exactly one field: %s", Show(d))
+			"an object representing an expression must have exactly one field: %s", bsonval.Show(d))
 	}
 	name, arg := d[0].Key, d[0].Value
 	parse, ok := s.operators[name]
@@ -199,7 +199,7 @@ func parseObject(d bson.D, s Scope) (Expr, error) {
 		}
 		for _, earlier := range o[:i] {
 			if earlier.name == f.Key {
-				return nil, mongoerr.New(16406, "duplicate field name specified in object literal: %s", Show(d))
+				return nil, mongoerr.New(16406, "duplicate field name specified in object literal: %s", bsonval.Show(d))
 			}
 		}
 		o[i].name, o[i].e = f.Key, e
@@ -217,7 +217,7 @@ func checkFieldName(name string, d bson.D) error {
 			"FieldPath field names may not start with '$'. Consider using $getField or $setField. Field name: %s", name)
 	case strings.Contains(name, "."):
 		return mongoerr.New(16412,
-			"FieldPath field names may not contain '.'. Consider using $getField or $setField. In %s", Show(d))
+			"FieldPath field names may not contain '.'. Consider using $getField or $setField. In %s", bsonval.Show(d))
 	}
 	return nil
 }

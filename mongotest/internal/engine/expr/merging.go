@@ -31,7 +31,7 @@ func (m *merging) add(v any) error {
 	d, ok := v.(bson.D)
 	if !ok {
 		return mongoerr.New(40400, "$mergeObjects requires object inputs, but input %s is of type %s",
-			Show(v), bsonval.TypeName(v))
+			bsonval.Show(v), bsonval.TypeName(v))
 	}
 	m.set(d)
 	return nil

@@ -40,9 +40,9 @@ func Whole(name string, v any) (n int64, problem string) {
 	n, ok := bsonval.Int64(v)
 	switch {
 	case !bsonval.IsNumber(v):
-		return 0, "Expected a number in: " + name + ": " + Show(v)
+		return 0, "Expected a number in: " + name + ": " + bsonval.Show(v)
 	case !ok:
-		return 0, "Expected an integer: " + name + ": " + Show(v)
+		return 0, "Expected an integer: " + name + ": " + bsonval.Show(v)
 	}
 	return n, ""
 }
@@ -61,5 +61,5 @@ func NonNegative(name string, v any) (n int64, problem string) {
 	default:
 		return n, ""
 	}
-	return 0, problem + name + ": " + Show(v)
+	return 0, problem + name + ": " + bsonval.Show(v)
 }

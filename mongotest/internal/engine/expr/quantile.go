@@ -74,7 +74,7 @@ func parseQuantile(notObject int32, name string, arg any, s Scope) (input Expr, 
 	m = measuring{name: name, one: name == "$median", at: []float64{0.5}}
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, m, mongoerr.New(notObject, "specification must be an object; found %s: %s", name, Show(arg))
+		return nil, m, mongoerr.New(notObject, "specification must be an object; found %s: %s", name, bsonval.Show(arg))
 	}
 	known := []string{"input", "p", "method"}
 	if m.one {
@@ -131,16 +131,16 @@ func parseFractions(arg any, s Scope) ([]float64, error) {
 	}
 	if !ok {
 		return nil, mongoerr.New(7750300,
-			"The $percentile 'p' field must be an array of constant values, but found value: %s.", Show(arg))
+			"The $percentile 'p' field must be an array of constant values, but found value: %s.", bsonval.Show(arg))
 	}
 	list, ok := v.(bson.A)
 	if !ok || len(list) == 0 {
-		return nil, mongoerr.New(7750301, wrong, Show(v))
+		return nil, mongoerr.New(7750301, wrong, bsonval.Show(v))
 	}
 	at := make([]float64, len(list))
 	for i, x := range list {
 		if !bsonval.IsNumber(x) {
-			return nil, mongoerr.New(7750302, wrong, Show(x))
+			return nil, mongoerr.New(7750302, wrong, bsonval.Show(x))
 		}
 		if at[i] = toFloat(x); at[i] < 0 || at[i] > 1 {
 			return nil, mongoerr.New(7750303, wrong, showAsDouble(x))

@@ -38,7 +38,7 @@ func parseNOfInput(name string, arg any, s Scope) (*Accumulator, error) {
 func parseInputAndCount(name string, arg any, s Scope) (input, count Expr, err error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, Show(arg))
+		return nil, nil, mongoerr.New(5787900, "specification must be an object; found %s: %s", name, bsonval.Show(arg))
 	}
 	for _, f := range d {
 		switch f.Key {
@@ -99,9 +99,9 @@ func readCount(v any) (int64, error) {
 	n, ok := bsonval.Int64(v)
 	switch {
 	case !bsonval.IsNumber(v):
-		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", Show(v))
+		return 0, mongoerr.New(5787902, "Value for 'n' must be of integral type, but found %s", bsonval.Show(v))
 	case !ok:
-		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", Show(v))
+		return 0, mongoerr.New(5787903, "Value for 'n' must be of integral type, but found %s", bsonval.Show(v))
 	case n <= 0:
 		return 0, mongoerr.New(5787908, "'n' must be greater than 0, found %d", n)
 	}
@@ -113,7 +113,7 @@ func readCount(v any) (int64, error) {
 func parseTopOrBottom(name string, arg any, s Scope) (*Accumulator, error) {
 	d, ok := arg.(bson.D)
 	if !ok {
-		return nil, mongoerr.New(5788001, "specification must be an object; found %s: %s", name, Show(arg))
+		return nil, mongoerr.New(5788001, "specification must be an object; found %s: %s", name, bsonval.Show(arg))
 	}
 	one := !strings.HasSuffix(name, "N")
 	k := keeping{name: name, last: strings.HasPrefix(name, "$bottom"), one: one}

@@ -88,7 +88,7 @@ func roundToPlace(name string, mode roundMode) values {
 		if rounded == nil {
 			return nil, mongoerr.New(51080,
 				"invalid conversion from Decimal128 result in %s resulting from arguments: [%s, %d]",
-				name, Show(args[0]), n)
+				name, bsonval.Show(args[0]), n)
 		}
 		return rounded, nil
 	}

@@ -86,7 +86,7 @@ func substrCP(args []any) (any, error) {
 		n, ok := toInt32(v)
 		if !ok {
 			return nil, mongoerr.New(int32(34451+2*i),
-				"$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, Show(v))
+				"$substrCP: %s cannot be represented as a 32-bit integral value: %s", what, bsonval.Show(v))
 		}
 		numbers[i] = n
 	}
@@ -216,7 +216,7 @@ func evalReplaceParts(c *Context, name string, parts map[string]Expr) (texts [3]
 		t, ok := v.(string)
 		if !ok {
 			return texts, false, mongoerr.New(int32(51746-i),
-				"%s requires that '%s' be a string, found: %s", name, part, Show(v))
+				"%s requires that '%s' be a string, found: %s", name, part, bsonval.Show(v))
 		}
 		texts[i] = t
 	}

@@ -182,7 +182,7 @@ func evalTrimParts(c *Context, name string, parts map[string]Expr) (text, cut st
 	if !ok {
 		return "", "", false, mongoerr.New(50699,
 			"%s requires its input to be a string, got %s (of type %s) instead.", name,
-			Show(input), bsonval.TypeName(input))
+			bsonval.Show(input), bsonval.TypeName(input))
 	}
 	chars, err := evalPart(c, parts["chars"], whitespace)
 	if err != nil || bsonval.IsNullish(chars) {
@@ -192,7 +192,7 @@ func evalTrimParts(c *Context, name string, parts map[string]Expr) (text, cut st
 	if !ok {
 		return "", "", false, mongoerr.New(50700,
 			"%s requires 'chars' to be a string, got %s (of type %s) instead.", name,
-			Show(chars), bsonval.TypeName(chars))
+			bsonval.Show(chars), bsonval.TypeName(chars))
 	}
 	return text, cut, false, nil
 }

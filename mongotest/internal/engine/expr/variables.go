@@ -236,7 +236,7 @@ func (l *loop) filterElements(c *Context) (any, error) {
 		switch {
 		case !ok:
 			return nil, mongoerr.New(327391,
-				"$filter: limit must be represented as a 32-bit integral value: %s", Show(v))
+				"$filter: limit must be represented as a 32-bit integral value: %s", bsonval.Show(v))
 		case n <= 0:
 			return nil, mongoerr.New(327392, "$filter: limit must be greater than 0: %d", n)
 		}

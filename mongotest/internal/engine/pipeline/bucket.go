@@ -82,7 +82,7 @@ func (b *bucketSpec) parseOption(p *parser, f bson.E) error {
 		}
 		if b.fallback, ok = expr.Literal(e); !ok {
 			return mongoerr.New(40195,
-				"The $bucket 'default' field must be a constant expression, but found: %s.", expr.Show(f.Value))
+				"The $bucket 'default' field must be a constant expression, but found: %s.", bsonval.Show(f.Value))
 		}
 	case "output":
 		var ok bool
@@ -106,7 +106,7 @@ func (b *bucketSpec) parseGroupBy(v any) error {
 	}
 	return mongoerr.New(40202,
 		"The $bucket 'groupBy' field must be defined as a $-prefixed path or an expression, but found: %s.",
-		expr.Show(v))
+		bsonval.Show(v))
 }
 
 // parseBoundaries reads the boundaries: at least two constants of one type, in ascending order under the collation.
@@ -126,7 +126,7 @@ func (b *bucketSpec) parseBoundaries(p *parser, v any) error {
 		if !constant {
 			return mongoerr.New(40191,
 				"The $bucket 'boundaries' field must be an array of constant values, but found value: %s.",
-				expr.Show(x))
+				bsonval.Show(x))
 		}
 		b.boundaries = append(b.boundaries, c)
 	}
@@ -146,7 +146,7 @@ func (b *bucketSpec) parseBoundaries(p *parser, v any) error {
 			return mongoerr.New(40194,
 				"The 'boundaries' option to $bucket must be sorted, but elements %d and %d are not in sorted order "+
 					"(%s is not less than %s).",
-				i, i+1, expr.Show(lower), expr.Show(upper))
+				i, i+1, bsonval.Show(lower), bsonval.Show(upper))
 		}
 	}
 	return nil

@@ -99,7 +99,7 @@ func (s *bucketAuto) parseBuckets(v any) error {
 			"The $bucketAuto 'buckets' field must be a numeric value, but found type: %s", bsonval.TypeName(v))
 	case !ok || int64(int32(n)) != n:
 		return mongoerr.New(40242,
-			"The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", expr.Show(v))
+			"The $bucketAuto 'buckets' field must be representable as a 32-bit integer, but found %s", bsonval.Show(v))
 	}
 	s.buckets = n
 	return nil

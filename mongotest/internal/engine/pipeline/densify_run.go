@@ -266,7 +266,7 @@ func (x *densifyRun) generate(p *densifyPartition, from, to any) error {
 		}
 		// A step that rounding loses, such as 1e-20 from 1, would never end.
 		if bsonval.Compare(next, from) == 0 {
-			return mongoerr.New(mongoerr.BadValue, "the step of $densify is too small for %s", expr.Show(from))
+			return mongoerr.New(mongoerr.BadValue, "the step of $densify is too small for %s", bsonval.Show(from))
 		}
 		from = next
 	}

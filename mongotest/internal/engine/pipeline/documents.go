@@ -61,7 +61,7 @@ func (s literalDocuments) run(r *run, _ Docs) Docs {
 			if !ok {
 				err = mongoerr.New(40228,
 					"'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
-					expr.Show(x), bsonval.TypeName(x))
+					bsonval.Show(x), bsonval.TypeName(x))
 			}
 			if !yield(d, err) || err != nil {
 				return

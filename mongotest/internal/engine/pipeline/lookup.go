@@ -50,7 +50,7 @@ func parseLookup(p *parser, name string, arg any) (stage, error) {
 		case "let":
 			if let, ok = f.Value.(bson.D); !ok {
 				err = mongoerr.New(mongoerr.FailedToParse, "$lookup argument 'let: %s' must be an object, is type %s",
-					expr.Show(f.Value), bsonval.TypeName(f.Value))
+					bsonval.Show(f.Value), bsonval.TypeName(f.Value))
 			}
 		case "pipeline":
 			list = f.Value

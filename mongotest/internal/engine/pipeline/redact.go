@@ -93,7 +93,7 @@ func (s redact) redactDocument(c *expr.Context, d bson.D) (any, error) {
 	default:
 		return nil, mongoerr.New(17053,
 			"$redact's expression should not return anything aside from the variables $$KEEP, $$DESCEND, and "+
-				"$$PRUNE, but returned %s", expr.Show(v))
+				"$$PRUNE, but returned %s", bsonval.Show(v))
 	}
 	out := make(bson.D, 0, len(d))
 	for _, f := range d {

@@ -44,7 +44,7 @@ func ParseReplaceRoot(name string, arg any, s expr.Scope) (func(c *expr.Context,
 		if !ok {
 			return nil, mongoerr.New(40228,
 				"'newRoot' expression must evaluate to an object, but resulting value was: %s of type: %s",
-				expr.Show(v), bsonval.TypeName(v))
+				bsonval.Show(v), bsonval.TypeName(v))
 		}
 		return d, nil
 	}, nil

@@ -8,8 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"github.com/docmodel/docmodel/internal/bsonval"
 	"github.com/docmodel/docmodel/internal/mongoerr"
-	"github.com/docmodel/docmodel/mongotest/internal/engine/expr"
 	"github.com/docmodel/docmodel/mongotest/internal/engine/geo"
 )
 
@@ -47,7 +47,8 @@ func parseGeoWithin(_ *parser, arg any, all bson.D) (cond, error) {
 		return nil, err
 	}
 	if g, ok := area.(*geo.Geometry); ok && !g.HasArea() {
-		return nil, mongoerr.New(mongoerr.BadValue, "$within not supported with provided geometry: %s", expr.Show(all))
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"$within not supported with provided geometry: %s", bsonval.Show(all))
 	}
 	return leaf{geoWithin{area}}, nil
 }
@@ -62,7 +63,7 @@ func parseGeoIntersects(_ *parser, arg any, all bson.D) (cond, error) {
 	g, ok := area.(*geo.Geometry)
 	if !ok {
 		return nil, mongoerr.New(mongoerr.BadValue,
-			"$geoIntersect not supported with provided geometry: %s", expr.Show(all))
+			"$geoIntersect not supported with provided geometry: %s", bsonval.Show(all))
 	}
 	return leaf{geoIntersects{g}}, nil
 }
@@ -71,7 +72,7 @@ func parseGeoIntersects(_ *parser, arg any, all bson.D) (cond, error) {
 func parseArea(arg any, all bson.D) (geo.Area, error) {
 	if len(all) > 1 {
 		return nil, mongoerr.New(mongoerr.BadValue,
-			"can't parse extra field: %s: %s", all[1].Key, expr.Show(all[1].Value))
+			"can't parse extra field: %s: %s", all[1].Key, bsonval.Show(all[1].Value))
 	}
 	d, ok := arg.(bson.D)
 	switch {
@@ -80,11 +81,12 @@ func parseArea(arg any, all bson.D) (geo.Area, error) {
 	case len(d) == 0:
 		return nil, mongoerr.New(mongoerr.BadValue, "geo query doesn't have any geometry")
 	case len(d) > 1:
-		return nil, mongoerr.New(mongoerr.BadValue, "%s doesn't accept multiple shapes %s", all[0].Key, expr.Show(all))
+		return nil, mongoerr.New(mongoerr.BadValue,
+			"%s doesn't accept multiple shapes %s", all[0].Key, bsonval.Show(all))
 	}
 	parse := geo.Areas[d[0].Key]
 	if parse == nil {
-		return nil, mongoerr.New(mongoerr.BadValue, "unknown geo specifier: %s: %s", d[0].Key, expr.Show(d[0].Value))
+		return nil, mongoerr.New(mongoerr.BadValue, "unknown geo specifier: %s: %s", d[0].Key, bsonval.Show(d[0].Value))
 	}
 	return parse(d[0].Value)
 }

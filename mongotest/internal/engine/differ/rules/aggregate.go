@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// aggregateRules are of stages that group, join and store documents.
 var aggregateRules = []rule{
 	{
 		// Both fail with the same class of code. The server has none of the changes, the engine the changes before the
@@ -92,7 +93,8 @@ var aggregateRules = []rule{
 		// {localField: "z", foreignField: "z", pipeline: []}, where z is missing on both sides: the server joins
 		// nothing.
 		"$lookup with a field and a pipeline doesn't match missing with missing",
-		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join Condition\").",
+		"MongoDB treats a missing field as null on both sides ($lookup, \"Equality Match with a Single Join " +
+			"Condition\").",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.Uses("$lookup") && x.Uses("pipeline") &&
 				x.Uses("localField") &&
@@ -210,7 +212,8 @@ var aggregateRules = []rule{
 	{
 		// {path: "$a", includeArrayIndex: "a.i"}, or "d.i" where d is an array. Code 31249 is of a path collision.
 		"$unwind can't store an index below the array's path, nor below another array",
-		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there ($unwind, includeArrayIndex).",
+		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array " +
+			"there ($unwind, includeArrayIndex).",
 		func(x difference) bool {
 			return x.Uses("$unwind") && x.Uses("includeArrayIndex") &&
 				(x.kind == outcome.OnlyServer && x.server.Code == 31249 ||
@@ -238,7 +241,8 @@ var aggregateRules = []rule{
 		// {localField: "z", foreignField: "a"} on {a: []}: the server joins it. If it then fails, the engine fails too
 		// if it joins every document.
 		"$lookup by fields joins a missing field with an empty array",
-		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and foreignField).",
+		"MongoDB takes a missing field for null, which no element of an empty array is ($lookup, localField and " +
+			"foreignField).",
 		func(x difference) bool {
 			return cases.HasStage(x.Case, "$lookup") && x.Uses("localField") && x.HasValue(tree.IsEmptyArray) &&
 				(x.kind == outcome.Replies && x.sameAfter(dropArrays) || x.kind == outcome.OnlyServer &&

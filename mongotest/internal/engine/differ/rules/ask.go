@@ -53,7 +53,8 @@ func isOwnCode(code int32) bool { return code >= 1<<18 && code&63 == 'M'-'0' }
 //	{$ifNull: ["$a", {$divide: [1, 0]}]}
 //	{$let: {vars: {z0: {$divide: [1, 0]}}, in: {$ifNull: ["$a", {$divide: [1, 0]}]}}}
 func (x difference) computesEagerly(operators ...string) bool {
-	return x.onlyServer() && x.Uses(operators...) && x.failsFor(func(v any) any {
+	// computeFirst puts the $let around the operator.
+	computeFirst := func(v any) any {
 		doc, ok := v.(bson.D)
 		if !ok || len(doc) != 1 || !slices.Contains(operators, doc[0].Key) {
 			return v
@@ -66,7 +67,8 @@ func (x difference) computesEagerly(operators ...string) bool {
 			return v
 		}
 		return tree.D("$let", tree.D("vars", vars, "in", doc))
-	})
+	}
+	return x.onlyServer() && x.Uses(operators...) && x.failsFor(computeFirst)
 }
 
 // listOperands returns the operators in an operator's argument, without those inside them. It leaves out an "in" or
@@ -99,7 +101,8 @@ func (x difference) failsOnConstant() bool {
 // failsOnConstantIn is failsOnConstant for a part of the command. It computes each constant alone, for one document.
 func (x difference) failsOnConstantIn(command any) bool {
 	found := false
-	tree.WalkValues(command, func(v any) {
+	// tryConstant runs one constant as the root of a stage, on a collection with one document.
+	tryConstant := func(v any) {
 		doc, ok := v.(bson.D)
 		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) ||
 			doc[0].Key == "$literal" {
@@ -109,7 +112,8 @@ func (x difference) failsOnConstantIn(command any) bool {
 		c.Command = tree.D("aggregate", "c", "pipeline", bson.A{tree.D("$replaceWith", tree.D("z", doc))}, "cursor",
 			bson.D{})
 		found = x.failsLike(c)
-	})
+	}
+	tree.WalkValues(command, tryConstant)
 	return found
 }
 
@@ -193,7 +197,8 @@ func (x difference) storesAllAsEquality() bool {
 // collection, reached or not.
 func (x difference) failsRestricting() bool {
 	found := false
-	tree.Walk(x.Command, func(key string, v any) {
+	// tryRestriction runs the restriction as a $match of the whole collection.
+	tryRestriction := func(key string, v any) {
 		filter := tree.Lookup(v, "restrictSearchWithMatch")
 		if key != "$graphLookup" || filter == nil || found {
 			return
@@ -202,6 +207,7 @@ func (x difference) failsRestricting() bool {
 		c.Command = tree.D("aggregate", tree.Lookup(v, "from"), "pipeline", bson.A{tree.D("$match", filter)}, "cursor",
 			bson.D{})
 		found = x.failsLike(c)
-	})
+	}
+	tree.Walk(x.Command, tryRestriction)
 	return found
 }

@@ -58,6 +58,9 @@ func dropNullID(v any) any {
 }
 
 // dropNullElements removes elements that are null.
+//
+//	[1, null, 2]
+//	[1, 2]
 func dropNullElements(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -67,6 +70,9 @@ func dropNullElements(v any) any {
 }
 
 // dropEmptyDocs removes fields that are empty documents.
+//
+//	{a: {}, b: 5}
+//	{b: 5}
 func dropEmptyDocs(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -79,6 +85,9 @@ func dropEmptyDocs(v any) any {
 }
 
 // dropEmptyDocuments removes elements of arrays that are empty documents. The documents of a reply are such elements.
+//
+//	[{}, {a: 5}]
+//	[{a: 5}]
 func dropEmptyDocuments(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -102,6 +111,9 @@ func dropEmptyArrays(v any) any {
 }
 
 // dropArrays makes null of all arrays in fields, such as the joined documents of $lookup.
+//
+//	{a: [1, 2], b: 5}
+//	{a: null, b: 5}
 func dropArrays(v any) any {
 	doc, ok := v.(bson.D)
 	if !ok {
@@ -116,6 +128,9 @@ func dropArrays(v any) any {
 }
 
 // dropElements makes null of all arrays that contain no documents.
+//
+//	{a: [1, 2], b: [{c: 1}]}
+//	{a: null, b: [{c: 1}]}
 func dropElements(v any) any {
 	list, ok := v.(bson.A)
 	if ok && !slices.ContainsFunc(list, func(v any) bool { _, isDocument := v.(bson.D); return isDocument }) {
@@ -151,6 +166,9 @@ func dropFound(v any) any {
 
 // dropZeroCounts removes the documents that begin with a count of 0. No stored document does, because the _id comes
 // first.
+//
+//	[{n: 0}, {_id: 1, n: 0}]
+//	[{_id: 1, n: 0}]
 func dropZeroCounts(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -164,6 +182,9 @@ func dropZeroCounts(v any) any {
 }
 
 // dropCountKeys removes the groups whose key is a count of zero.
+//
+//	[{_id: {n: 0}, s: 1}, {_id: {n: 2}, s: 1}]
+//	[{_id: {n: 2}, s: 1}]
 func dropCountKeys(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {
@@ -176,6 +197,9 @@ func dropCountKeys(v any) any {
 }
 
 // dropEmptyMatches removes the empty matches of $regexFindAll.
+//
+//	[{match: "", idx: 0, captures: []}, {match: "a", idx: 1, captures: []}]
+//	[{match: "a", idx: 1, captures: []}]
 func dropEmptyMatches(v any) any {
 	list, ok := v.(bson.A)
 	if !ok {

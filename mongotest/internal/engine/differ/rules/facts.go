@@ -77,6 +77,8 @@ func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 }
 
 // hasUnused reports whether a $let has a variable that its "in" doesn't use.
+//
+//	{$let: {vars: {v: 1}, in: 5}}
 func hasUnused(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -137,6 +139,8 @@ func (x difference) addsNothing() bool {
 }
 
 // pullsAll reports whether a $pull has an empty document as its condition.
+//
+//	{$pull: {a: {}}}
 func pullsAll(update any) bool {
 	fields, _ := tree.Lookup(update, "$pull").(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
@@ -161,6 +165,8 @@ func hasRegexIn(filter any) bool {
 }
 
 // hasElemMatchIn reports whether $all contains $elemMatch.
+//
+//	{a: {$all: [{$elemMatch: {b: 1}}]}}
 func hasElemMatchIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -170,9 +176,11 @@ func hasElemMatchIn(filter any) bool {
 }
 
 // hasRepeatedIn reports whether an $in has one value several times, and no other value.
+//
+//	{a: {$in: [1, 1.0]}}
 func hasRepeatedIn(command bson.D) bool {
 	found := false
-	tree.Walk(command, func(key string, v any) {
+	noteRepeated := func(key string, v any) {
 		list, _ := v.(bson.A)
 		if key != "$in" || len(list) < 2 {
 			return
@@ -182,7 +190,8 @@ func hasRepeatedIn(command bson.D) bool {
 			same = same && bsonval.Compare(x, list[0]) == 0
 		}
 		found = found || same
-	})
+	}
+	tree.Walk(command, noteRepeated)
 	return found
 }
 
@@ -199,6 +208,8 @@ func hasDottedArrayFilter(lists ...any) bool {
 }
 
 // comparesExtreme reports whether MinKey or MaxKey is an operand of an operator in the filter or pipeline.
+//
+//	{a: {$gt: MinKey}} or {$gt: ["$a", MinKey]}
 func comparesExtreme(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -209,6 +220,8 @@ func comparesExtreme(filter any) bool {
 }
 
 // asksForMissing reports whether a filter compares a field in a document with null, which a missing field equals.
+//
+//	{"a.b": null} or {"a.b": {$in: [1, null]}}
 func asksForMissing(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -224,7 +237,8 @@ func asksForMissing(filter any) bool {
 func (x difference) hasEqualDecimals() bool {
 	written := map[bson.Decimal128]any{}
 	found := false
-	tree.WalkValues(bson.A{x.Docs, x.Command}, func(v any) {
+	// noteNumber keys a number by its decimal without zeros at the end, so that equal numbers meet in one entry.
+	noteNumber := func(v any) {
 		plain, ok := simplifyDecimals(v).(bson.Decimal128)
 		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
 			plain, ok = tree.ParseDecimal("NaN"), true
@@ -239,7 +253,8 @@ func (x difference) hasEqualDecimals() bool {
 		before, seen := written[plain]
 		found = found || seen && !bytes.Equal(tree.Encode(before), tree.Encode(v))
 		written[plain] = v
-	})
+	}
+	tree.WalkValues(bson.A{x.Docs, x.Command}, noteNumber)
 	return found
 }
 

@@ -32,9 +32,12 @@ func setsBelow(stage any, path string) bool {
 }
 
 // hasConstantAfterRemoval reports whether a stage that removes fields is followed by a stage that sets fields.
+//
+//	[{$unset: "a"}, {$set: {b: 5}}]
 func hasConstantAfterRemoval(c cases.Case) bool {
 	found := false
-	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, func(v any) {
+	// readStages looks at each array, because an update may be a pipeline too.
+	readStages := func(v any) {
 		pipeline, _ := v.(bson.A)
 		removed := false
 		for _, stage := range pipeline {
@@ -49,11 +52,14 @@ func hasConstantAfterRemoval(c cases.Case) bool {
 				found = found || removed
 			}
 		}
-	})
+	}
+	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, readStages)
 	return found
 }
 
 // countsCount reports whether a $count counts the result of a $count in a $unionWith.
+//
+//	[{$unionWith: {coll: "o", pipeline: [{$count: "n"}]}}, {$count: "m"}]
 func countsCount(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	for i, s := range stages {
@@ -67,6 +73,8 @@ func countsCount(c cases.Case) bool {
 }
 
 // groupsAgain reports whether groups by a field are counted, cut off or changed by a later stage.
+//
+//	[{$group: {_id: "$a"}}, {$limit: 1}]
 func groupsAgain(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	grouped := false
@@ -99,7 +107,7 @@ func (x difference) densifies(bounds any) bool {
 // partitions.
 func hasBeyond(c cases.Case) bool {
 	found := false
-	tree.Walk(c.Command, func(key string, v any) {
+	readBounds := func(key string, v any) {
 		bounds, _ := tree.Lookup(tree.Lookup(v, "range"), "bounds").(bson.A)
 		field, _ := tree.Lookup(v, "field").(string)
 		if key != "$densify" || len(bounds) != 2 || tree.Lookup(v, "partitionByFields") != nil {
@@ -114,6 +122,7 @@ func hasBeyond(c cases.Case) bool {
 			slices.ContainsFunc(slices.Concat(c.Docs, c.Other), func(doc bson.D) bool {
 				return reaches(doc, field, beyond)
 			})
-	})
+	}
+	tree.Walk(c.Command, readBounds)
 	return found
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// findRules are of filters, sorts and projections, and of expressions in them.
 var findRules = []rule{
 	{
 		// {$project: {a: {$divide: [1, 0]}}} on an empty collection: the server fails. The engine's reply shows no
@@ -17,7 +18,9 @@ var findRules = []rule{
 		"MongoDB's manual doesn't say when an expression without fields is computed; the engine does it for " +
 			"each document that needs it, the server once and in any case.",
 		func(x difference) bool {
-			return x.kind == outcome.OnlyServer && x.server.FailsComputing() && (x.countReached() == 0 || len(x.Docs) == 0 && x.Uses("$unionWith", "$facet")) && (x.failsOnConstantIn(x.Command) || x.server.Code == 40228 && hasConstantRoot(x.Command))
+			return x.kind == outcome.OnlyServer && x.server.FailsComputing() &&
+				(x.countReached() == 0 || len(x.Docs) == 0 && x.Uses("$unionWith", "$facet")) &&
+				(x.failsOnConstantIn(x.Command) || x.server.Code == 40228 && hasConstantRoot(x.Command))
 		},
 	},
 	{
@@ -41,7 +44,8 @@ var findRules = []rule{
 	{
 		// {$ifNull: [5, {$divide: [1, 0]}]}: the server fails.
 		"$ifNull, $switch and $convert compute what they don't need",
-		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true ($ifNull, $switch).",
+		"MongoDB returns the first operand that isn't null or missing, or of the first branch that is true " +
+			"($ifNull, $switch).",
 		func(x difference) bool {
 			return x.computesEagerly("$ifNull", "$switch", "$cond", "$convert")
 		},
@@ -86,7 +90,8 @@ var findRules = []rule{
 		"a missing field isn't compared with MinKey and MaxKey",
 		"MongoDB orders every value, a missing one included, between them (Comparison/Sort Order).",
 		func(x difference) bool {
-			found, fails := comparesExtreme(x.Filter()) || comparesExtreme(x.Get("pipeline")), x.kind == outcome.OnlyEngine || x.kind == outcome.OnlyServer
+			found := comparesExtreme(x.Filter()) || comparesExtreme(x.Get("pipeline"))
+			fails := x.kind == outcome.OnlyEngine || x.kind == outcome.OnlyServer
 			return (x.differsInChoice() || found && fails && (x.failsOnAnother() || x.server.Code == 11000) ||
 				x.sameFor(replaceMissing) || found && x.sameFor(requireExists)) && x.HasValue(isExtreme) &&
 				x.Uses("$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne", "$min", "$max")
@@ -110,7 +115,8 @@ var findRules = []rule{
 	{
 		// {$mergeObjects: "$a"} on {a: [{b: 1}, {c: 2}]} is {b: 1, c: 2}. The server fails.
 		"$mergeObjects of one operand doesn't merge what is in an array",
-		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one ($mergeObjects).",
+		"Like $sum and the others, MongoDB's $mergeObjects goes through the array if its only operand is one " +
+			"($mergeObjects).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && x.Uses("$mergeObjects") &&
 				strings.HasSuffix(x.server.Text, "has 'array' type")
@@ -236,7 +242,8 @@ var findRules = []rule{
 		func(x difference) bool {
 			refused := x.kind == outcome.OnlyEngine && strings.Contains(x.engine.Text,
 				"only supports int and long") // by $bitNot and its kin
-			return refused && x.Uses("$mod") || x.Uses("$mod") && x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(simplifyZeros(convertToDoubles(v)))) }) || x.sameOutside(sortFields, "$mod")
+			asDoubles := func(v any) any { return sortFields(simplifyDecimals(simplifyZeros(convertToDoubles(v)))) }
+			return x.Uses("$mod") && (refused || x.sameAfter(asDoubles)) || x.sameOutside(sortFields, "$mod")
 		},
 	},
 	{

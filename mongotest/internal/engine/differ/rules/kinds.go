@@ -112,6 +112,8 @@ func isNested(v any) bool {
 
 // isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside
 // something else.
+//
+//	[[1, 1], "x"]
 func isMixed(v any) bool {
 	list, _ := v.(bson.A)
 	pair := func(v any) bool {
@@ -123,6 +125,8 @@ func isMixed(v any) bool {
 }
 
 // isFarOff reports whether a value is a pair of numbers that are no place on the sphere.
+//
+//	[500, 500]
 func isFarOff(v any) bool {
 	list, ok := v.(bson.A)
 	if !ok || len(list) < 2 {

@@ -32,7 +32,8 @@ var numberRules = []rule{
 	{
 		// {$stdDevPop: [1, 2]} outside a group.
 		"$stdDevPop, $stdDevSamp, $percentile and $median aren't expressions, and $subtype is none",
-		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary data ($subtype).",
+		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary " +
+			"data ($subtype).",
 		func(x difference) bool {
 			return (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) &&
 				(strings.HasPrefix(x.server.Text, "Operator $stdDev") ||
@@ -49,8 +50,10 @@ var numberRules = []rule{
 	{
 		// A difference after the 13th digit. If another operator makes the difference larger, what depends on it isn't
 		// compared.
-		"powers, logarithms, sines and their kin are off in the last digit, and $degreesToRadians and $radiansToDegrees of decimals in half of them",
-		"MongoDB's manual doesn't say how they are rounded; what is computed here is the number next to the exact result.",
+		"powers, logarithms, sines and their kin are off in the last digit, and $degreesToRadians and " +
+			"$radiansToDegrees of decimals in half of them",
+		"MongoDB's manual doesn't say how they are rounded; what is computed here is the number next to the exact " +
+			"result.",
 		func(x difference) bool {
 			return x.Uses(roundedOperators...) && x.HasValue(bsonval.IsNumber) &&
 				(x.sameAfter(roundDigits) || x.sameOutside(roundDigits, roundedOperators...))
@@ -77,7 +80,8 @@ var numberRules = []rule{
 	{
 		// All results that can mean "no pairs" are equal here: null, 0, NaN and infinity.
 		"$covariancePop and $covarianceSamp of pairs that aren't finite are NaN or infinite, with too few others too",
-		"MongoDB counts the finite pairs: of none or one it returns null or 0; its manual doesn't say so ($covariancePop, $covarianceSamp).",
+		"MongoDB counts the finite pairs: of none or one it returns null or 0; its manual doesn't say so " +
+			"($covariancePop, $covarianceSamp).",
 		func(x difference) bool {
 			return x.Uses("$covariancePop", "$covarianceSamp") && x.sameAfter(func(v any) any {
 				if f, ok := v.(float64); v == nil || bsonval.IsNaN(v) || ok && (f == 0 || math.IsInf(f, 0)) {

@@ -20,7 +20,8 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 		doc, ok := v.(bson.D)
 		return ok && len(doc) == 1 && slices.Contains(operators, doc[0].Key)
 	}
-	c.Command, _ = tree.Map(c.Command, func(v any) any {
+	// markOperators sees the inner values first. An array drops the marks that its elements became.
+	markOperators := func(v any) any {
 		switch v := v.(type) {
 		case bson.A:
 			return slices.DeleteFunc(v, func(x any) bool { return x == removed })
@@ -31,7 +32,8 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 			return slices.DeleteFunc(v, func(e bson.E) bool { return slices.Contains(operators, e.Key) })
 		}
 		return v
-	}).(bson.D)
+	}
+	c.Command, _ = tree.Map(c.Command, markOperators).(bson.D)
 	c.Command, _ = tree.Map(c.Command, func(v any) any {
 		if v == removed {
 			return nil
@@ -49,7 +51,7 @@ var removed any = bson.Symbol("removed")
 func (x difference) replaceArrayFilters() []cases.Case {
 	out := []cases.Case{x.Case, x.Case}
 	for i, condition := range []bson.D{tree.D("$in", bson.A{}), tree.D("$nin", bson.A{})} {
-		out[i].Command, _ = tree.Map(x.Command, func(v any) any {
+		setCondition := func(v any) any {
 			doc, _ := v.(bson.D)
 			for k, e := range doc {
 				if e.Key == "arrayFilters" {
@@ -57,12 +59,16 @@ func (x difference) replaceArrayFilters() []cases.Case {
 				}
 			}
 			return v
-		}).(bson.D)
+		}
+		out[i].Command, _ = tree.Map(x.Command, setCondition).(bson.D)
 	}
 	return out
 }
 
 // replaceAll replaces $all, and $in of one value, by an equality with the first value.
+//
+//	{a: {$all: [1, 2]}}
+//	{a: {$eq: 1}}
 func replaceAll(v any) any {
 	switch v := v.(type) {
 	case bson.D:
@@ -96,6 +102,9 @@ func (x difference) dropLimits() cases.Case {
 }
 
 // dropListDecimals removes the decimals from the lists of $in and $nin.
+//
+//	{a: {$in: [1, Decimal128("1.5")]}}
+//	{a: {$in: [1]}}
 func dropListDecimals(v any) any {
 	doc, _ := v.(bson.D)
 	for i, e := range doc {
@@ -125,6 +134,9 @@ func convertTimestamps(v any) any {
 }
 
 // truncateExpr makes the truth of a number in $expr depend on its whole part.
+//
+//	{$expr: "$a"}
+//	{$expr: {$cond: [{$isNumber: "$a"}, {$trunc: "$a"}, "$a"]}}
 func truncateExpr(v any) any { return wrapExpr(v, "$trunc") }
 
 // convertExpr makes the truth of a number in $expr depend on the int that it becomes, which fails for NaN and large
@@ -145,6 +157,9 @@ func wrapExpr(v any, operator string) any {
 }
 
 // compareEach compares every operand of $setEquals with the first, so that all are computed.
+//
+//	{$setEquals: ["$a", "$b", "$c"]}
+//	{$arrayElemAt: [[{$setEquals: ["$a", "$b"]}, {$setEquals: ["$a", "$c"]}], 0]}
 func compareEach(v any) any {
 	doc, ok := v.(bson.D)
 	list, _ := tree.Lookup(v, "$setEquals").(bson.A)
@@ -160,6 +175,9 @@ func compareEach(v any) any {
 
 // isolateExpr removes the conditions beside $expr in a filter, or a $match before a $match with $expr. Then $expr is
 // computed for all documents. There may be a $redact between the two stages.
+//
+//	{a: 5, $expr: {$divide: [1, "$b"]}}
+//	{$expr: {$divide: [1, "$b"]}}
 func isolateExpr(v any) any {
 	if list, ok := v.(bson.A); ok {
 		list = slices.Clone(list)
@@ -202,6 +220,9 @@ func skipYear0(v any) any {
 }
 
 // inlineVariables replaces each variable of a $let by its expression. So a variable that isn't used isn't computed.
+//
+//	{$let: {vars: {v: {$divide: [1, 0]}}, in: {$add: ["$$v", 1]}}}
+//	{$add: [{$divide: [1, 0]}, 1]}
 func inlineVariables(v any) any {
 	let := tree.Lookup(v, "$let")
 	vars, _ := tree.Lookup(let, "vars").(bson.D)
@@ -217,6 +238,9 @@ func inlineVariables(v any) any {
 }
 
 // acceptAnyBits makes conditions on bits match every document that has the field.
+//
+//	{a: {$bitsAllSet: 5}}
+//	{a: {$exists: true}}
 func acceptAnyBits(v any) any {
 	doc, _ := v.(bson.D)
 	if len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$bits") {
@@ -255,6 +279,9 @@ func replaceMissing(v any) any {
 }
 
 // requireExists makes a filter's comparisons by order with MinKey and MaxKey match only documents that have the field.
+//
+//	{a: {$gt: MinKey}}
+//	{a: {$gt: MinKey, $exists: true}}
 func requireExists(v any) any {
 	doc, _ := v.(bson.D)
 	for _, e := range doc {
@@ -266,6 +293,9 @@ func requireExists(v any) any {
 }
 
 // dropOnNull removes onNull from a $convert.
+//
+//	{$convert: {input: "$a", to: "int", onNull: 5}}
+//	{$convert: {input: "$a", to: "int"}}
 func dropOnNull(v any) any {
 	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
 		return tree.D("$convert", dropField(convert, "onNull"))
@@ -274,6 +304,9 @@ func dropOnNull(v any) any {
 }
 
 // quoteLet replaces a $let whose "in" is a constant by the constant as it is written, without computing it.
+//
+//	{$let: {vars: {v: 5}, in: {$add: [1, 2]}}}
+//	{$literal: {$add: [1, 2]}}
 func quoteLet(v any) any {
 	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
 	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
@@ -292,6 +325,9 @@ func appendZ(v any) any {
 }
 
 // acceptAnyPlace makes conditions on a place on the sphere match every document that has the field.
+//
+//	{a: {$geoWithin: {$centerSphere: [[0, 0], 1]}}}
+//	{a: {$exists: true}}
 func acceptAnyPlace(v any) any {
 	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
 		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {

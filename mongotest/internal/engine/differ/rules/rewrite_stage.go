@@ -12,7 +12,7 @@ import (
 
 // cutBefore returns the aggregation up to the first stage of one of the names.
 func (x difference) cutBefore(names ...string) cases.Case {
-	return x.MapCommand(func(v any) any {
+	cutStages := func(v any) any {
 		stages, _ := v.(bson.A)
 		for i, stage := range stages {
 			if doc, ok := stage.(bson.D); ok && len(doc) == 1 && slices.Contains(names, doc[0].Key) {
@@ -20,10 +20,14 @@ func (x difference) cutBefore(names ...string) cases.Case {
 			}
 		}
 		return v
-	})
+	}
+	return x.MapCommand(cutStages)
 }
 
 // dropFirstMatch removes the first $match of a pipeline that has another $match later, with a stage between them.
+//
+//	[{$match: {a: 1}}, {$set: {b: 5}}, {$match: {c: 1}}]
+//	[{$set: {b: 5}}, {$match: {c: 1}}]
 func dropFirstMatch(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -44,6 +48,10 @@ func dropFirstMatch(v any) any {
 }
 
 // unsetUnused makes each $unset remove only the fields that the next stage doesn't use.
+// The path z keeps a $unset valid that has no other path left.
+//
+//	[{$unset: ["a", "b"]}, {$set: {c: "$a"}}]
+//	[{$unset: ["b", "z"]}, {$set: {c: "$a"}}]
 func unsetUnused(v any) any {
 	stages, _ := v.(bson.A)
 	for i := 0; i+1 < len(stages); i++ {
@@ -70,6 +78,9 @@ func unsetUnused(v any) any {
 }
 
 // unsetWhole makes $unset remove the whole top-level fields of its paths.
+//
+//	{$unset: ["a.b", "a.c", "d"]}
+//	{$unset: ["a", "d"]}
 func unsetWhole(v any) any {
 	stage, _ := v.(bson.D)
 	if len(stage) != 1 || stage[0].Key != "$unset" {
@@ -102,6 +113,9 @@ func descendAlways(v any) any {
 }
 
 // sortBeforeFill puts a $sort before each $fill that has only values, and no method.
+//
+//	[{$fill: {sortBy: {a: 1}, output: {b: {value: 5}}}}]
+//	[{$sort: {a: 1}}, {$fill: {sortBy: {a: 1}, output: {b: {value: 5}}}}]
 func sortBeforeFill(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -119,6 +133,9 @@ func sortBeforeFill(v any) any {
 }
 
 // fillEach replaces a $fill by an $addFields that computes its values for each document.
+//
+//	{$fill: {output: {"a.b": {value: {$divide: [1, 0]}}}}}
+//	{$addFields: {za_b: {$divide: [1, 0]}}}
 func fillEach(v any) any {
 	output, ok := tree.Lookup(tree.Lookup(v, "$fill"), "output").(bson.D)
 	if !ok {
@@ -167,6 +184,9 @@ func dropPartitions(v any) any {
 }
 
 // joinAll makes $lookup join every document.
+//
+//	{from: "o", localField: "a", foreignField: "b", pipeline: [], as: "c"}
+//	{from: "o", pipeline: [], as: "c"}
 func joinAll(v any) any {
 	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
 		return dropField(dropField(doc, "localField"), "foreignField")
@@ -175,6 +195,9 @@ func joinAll(v any) any {
 }
 
 // countAnyway replaces $count by stages that return a document with 0 if there is nothing to count.
+//
+//	[{$count: "n"}]
+//	[{$facet: {z: []}}, {$project: {n: {$size: "$z"}}}]
 func countAnyway(v any) any {
 	stages, _ := v.(bson.A)
 	for i, stage := range stages {

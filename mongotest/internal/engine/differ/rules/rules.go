@@ -29,6 +29,8 @@ func Explain(
 	return ""
 }
 
+// rules has the rules in the order in which Explain asks them. A rule on one difference stands before a rule on two, so
+// that a difference gets the simpler name.
 var rules = slices.Concat(updateRules, updateOperatorRules, findRules, valueRules, expressionRules, numberRules,
 	aggregateRules,
 	stageRules, placeRules, mixedRules)

@@ -31,7 +31,8 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(got) != want {
-		t.Errorf("%s isn't what the rules say; go test ./mongotest/internal/engine/differ/rules -run TestTable -update writes it",
+		t.Errorf("%s isn't what the rules say; "+
+			"go test ./mongotest/internal/engine/differ/rules -run TestTable -update writes it",
 			table)
 	}
 }
@@ -40,7 +41,8 @@ const intro = `# How the server at hand differs from MongoDB's documentation
 
 Written by ` + "`go test ./mongotest/internal/engine/differ/rules -run TestTable -update`" +
 	` from the rules of package rules. The server is FerretDB 2.7 over DocumentDB 1.0.
-Where it differs, MongoDB's manual decides what the engine does. A rule explains a difference in full, and nothing else; the
+Where it differs, MongoDB's manual decides what the engine does. A rule explains a difference in full, ` +
+	`and nothing else; the
 differential test counts what each explains, and fails for a difference that none does.
 `
 
@@ -172,7 +174,8 @@ var further = []struct{ server, manual, page string }{
 		page:   "core/schema-validation",
 	},
 	{
-		server: "$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, minProperties, maxProperties, title and description",
+		server: "$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, " +
+			"minProperties, maxProperties, title and description",
 
 		manual: "All of them are keywords.", page: "reference/operator/query/jsonSchema",
 	},

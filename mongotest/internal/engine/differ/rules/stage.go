@@ -95,8 +95,10 @@ var stageRules = []rule{
 	},
 	{
 		// partitionByFields: ["d.a"]. {d: {}} and {_id: 1} have no d.a: one partition for MongoDB, two for the server.
-		"$densify tells partitions without a field apart by what is above the field, and leaves that out of the documents that it makes",
-		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, \"partitionByFields\").",
+		"$densify tells partitions without a field apart by what is above the field, and leaves that out of the " +
+			"documents that it makes",
+		"MongoDB's partition is a document of what the paths give, and the documents have its fields ($densify, " +
+			"\"partitionByFields\").",
 		func(x difference) bool {
 			tooMany := x.kind == outcome.OnlyEngine && x.engine.Code == 5897900
 			return (x.kind == outcome.Replies || x.kind == outcome.States || tooMany) && x.Uses("$densify") &&
@@ -114,7 +116,8 @@ var stageRules = []rule{
 			made.engine = x.run(x.MapCommand(dropPartitions))
 			return x.densifies(nil) &&
 				(x.sameFor(dropPartitions) ||
-					x.Uses(roundedOperators...) && made.sameAfter(func(v any) any { return sortFields(roundDigits(v)) }))
+					x.Uses(roundedOperators...) &&
+						made.sameAfter(func(v any) any { return sortFields(roundDigits(v)) }))
 		},
 	},
 	{
@@ -185,7 +188,8 @@ var stageRules = []rule{
 	{
 		// The command has no $divide of its own, so the server's error comes from the window.
 		"$covariancePop, $covarianceSamp, $stdDevPop and $stdDevSamp of too few numbers divide by zero",
-		"MongoDB returns null for a window without numbers, or with one ($covariancePop, $covarianceSamp, $stdDevPop, $stdDevSamp).",
+		"MongoDB returns null for a window without numbers, or with one ($covariancePop, $covarianceSamp, " +
+			"$stdDevPop, $stdDevSamp).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && x.server.Text == "$divide by zero is not allowed" &&
 				x.Uses("$setWindowFields") &&
@@ -234,7 +238,8 @@ var stageRules = []rule{
 		// output: the name {$literal: "a.b"} that $setField makes. Code 31249 is of a path collision, 16410 of a name
 		// with "$".
 		"$bucketAuto and $setWindowFields take a name with dots for a path, and none with a dollar sign",
-		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar Signs).",
+		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and " +
+			"Dollar Signs).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) &&
 				x.Uses("$bucketAuto", "$setWindowFields") && x.Uses("$setField")
@@ -243,7 +248,8 @@ var stageRules = []rule{
 	{
 		// 5 documents in 3 buckets: MongoDB makes buckets of 2, 2 and 1 documents, the server may make 2, 1 and 2.
 		"$bucketAuto divides what is left anew for each bucket",
-		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the manual doesn't say so ($bucketAuto).",
+		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the " +
+			"manual doesn't say so ($bucketAuto).",
 		func(x difference) bool {
 			one := false
 			tree.Walk(x.Command, func(key string, v any) { one = one || key == "buckets" && v == int32(1) })

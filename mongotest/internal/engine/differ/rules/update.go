@@ -8,6 +8,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// updateRules are of updates as a whole: the order of fields, upserts, and paths.
 var updateRules = []rule{
 	{
 		// Code 224 is QueryFeatureNotAllowed. The server gives it too if the upsert inserts.
@@ -65,7 +66,8 @@ var updateRules = []rule{
 		// {$set: {a: 5}} on {_id: 1, a: 5}: nothing is stored otherwise, and the replies are equal without
 		// lastErrorObject.
 		"findAndModify that changes nothing says that it found nothing",
-		"MongoDB's lastErrorObject says updatedExisting: true when a document matched (findAndModify, \"lastErrorObject\").",
+		"MongoDB's lastErrorObject says updatedExisting: true when a document matched (findAndModify, " +
+			"\"lastErrorObject\").",
 		func(x difference) bool {
 			return x.Verb() == "findAndModify" && x.kind == outcome.Replies &&
 				outcome.EqualDocs(x.engine.State, x.Docs) &&

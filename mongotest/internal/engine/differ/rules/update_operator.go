@@ -11,6 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
+// updateOperatorRules are of single update operators, such as $addToSet and $mul.
 var updateOperatorRules = []rule{
 	{
 		// {$addToSet: {a: Decimal128("1.5")}} on {a: [1.5]}: the server adds it.
@@ -90,7 +91,7 @@ var updateOperatorRules = []rule{
 		"$mul of a missing field by NaN or infinity stores 0",
 		"MongoDB multiplies by zero of the same type, which gives NaN ($mul, \"Missing Field\").",
 		func(x difference) bool {
-			return x.IsUpdate() && x.Uses("$mul") && x.sameAfter(func(v any) any {
+			zeroNaN := func(v any) any {
 				if bsonval.IsNaN(v) {
 					_, isDecimal := v.(bson.Decimal128)
 					v = any(0.0)
@@ -99,7 +100,8 @@ var updateOperatorRules = []rule{
 					}
 				}
 				return simplifyUpdate(v)
-			})
+			}
+			return x.IsUpdate() && x.Uses("$mul") && x.sameAfter(zeroNaN)
 		},
 	},
 	{
@@ -208,7 +210,8 @@ var updateOperatorRules = []rule{
 		// {$set: {"a.$.b": 5}}, where the query matched the element 0 of another array, and a is a document: MongoDB
 		// sets a.0.b.
 		"the positional operator makes no field that isn't there",
-		"MongoDB's $ is the index that the query matched, which becomes a field's name where there is no array ($ (update)).",
+		"MongoDB's $ is the index that the query matched, which becomes a field's name where there is no array ($ " +
+			"(update)).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && x.IsUpdate() && (x.hasPath(".$.") || x.hasPathEnd(".$")) &&
 				(strings.HasPrefix(x.server.Text, "The specified path '") &&

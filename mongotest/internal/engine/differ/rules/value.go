@@ -202,7 +202,8 @@ var valueRules = []rule{
 		// The server loads more of the case's documents. The reason must be one of the rules on unique indexes: a
 		// compound index, an index below an array, or numbers that are equal.
 		"a unique index lets in what it should refuse",
-		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of unique indexes above).",
+		"MongoDB stores null for a missing field, and compares numbers by value (Unique Indexes; see the rules of " +
+			"unique indexes above).",
 		func(x difference) bool {
 			lax := x.Collection == "u_ab" || x.Collection == "u_deep" || x.hasEqualDecimals() ||
 				slices.ContainsFunc(x.Docs, func(doc bson.D) bool { return tree.IsArray(tree.Lookup(doc, "a")) })

@@ -41,6 +41,9 @@ func ReasonToWithhold(c cases.Case) string {
 }
 
 // hasPercentileThenFill reports whether a $fill comes after a $group with $percentile or $median.
+//
+//	[{$group: {_id: null, m: {$median: {input: "$a", method: "approximate"}}}},
+//	{$fill: {output: {m: {value: 5}}}}]
 func hasPercentileThenFill(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found, group := false, false
@@ -53,6 +56,8 @@ func hasPercentileThenFill(pipeline any) bool {
 }
 
 // prunesEarly reports whether a $redact that isn't the last stage can prune.
+//
+//	[{$redact: {$cond: ["$a", "$$PRUNE", "$$KEEP"]}}, {$limit: 1}]
 func prunesEarly(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found := false
@@ -67,7 +72,7 @@ func prunesEarly(pipeline any) bool {
 func changesCaseOfType(c cases.Case) bool {
 	found := false
 	bools := c.HasValue(func(v any) bool { _, isBool := v.(bool); return isBool })
-	tree.Walk(c.Command, func(key string, v any) {
+	noteOperand := func(key string, v any) {
 		switch key {
 		case "$toUpper", "$toLower", "$strcasecmp":
 			list, ok := v.(bson.A)
@@ -81,11 +86,14 @@ func changesCaseOfType(c cases.Case) bool {
 					tree.HasField(doc, "$toString")
 			}
 		}
-	})
+	}
+	tree.Walk(c.Command, noteOperand)
 	return found
 }
 
 // hasElementBesidePath reports whether a projection has both $elemMatch and a dotted path.
+//
+//	{a: {$elemMatch: {b: 1}}, "c.d": 1}
 func hasElementBesidePath(projection any) bool {
 	fields, _ := projection.(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { return tree.Lookup(e.Value, "$elemMatch") != nil }) &&
@@ -93,6 +101,8 @@ func hasElementBesidePath(projection any) bool {
 }
 
 // hasConstantMerge reports whether $mergeObjects or $unsetField has a document without field paths as its operand.
+//
+//	{a: {$mergeObjects: {b: 1}}}
 func hasConstantMerge(projection any) bool {
 	found := false
 	tree.Walk(projection, func(key string, v any) {
@@ -105,6 +115,8 @@ func hasConstantMerge(projection any) bool {
 }
 
 // hasEmptyPairs reports whether $arrayToObject has {$literal: []} as its operand.
+//
+//	{$arrayToObject: [{$literal: []}]}
 func hasEmptyPairs(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -114,6 +126,8 @@ func hasEmptyPairs(command bson.D) bool {
 }
 
 // hasConstantInDotted reports whether a dotted path of a projection has a constant.
+//
+//	{"a.b": {$add: [1, 2]}}
 func hasConstantInDotted(projection any) bool {
 	fields, _ := projection.(bson.D)
 	for _, e := range fields {
