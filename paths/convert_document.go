@@ -33,7 +33,7 @@ func Extract[E, N, O, D, K any](
 		target.t, under, spec.Delete, err)
 }
 
-// migrate.AbsorbSpec says which part of a tree goes into a document: see [Absorb].
+// AbsorbSpec says which part of a tree goes into a document: see [Absorb].
 type AbsorbSpec[K any] struct {
 	Top *K // the node that becomes the only root; nil means the whole tree
 
@@ -49,14 +49,14 @@ type AbsorbSpec[K any] struct {
 //
 // Errors, besides build's errors, are:
 //
-//   - [*model.ValueError]: see migrate.AbsorbSpec.Delete.
-//   - [model.ErrNotFound]: the owner or the node migrate.AbsorbSpec.Top is missing.
+//   - [*model.ValueError]: see [AbsorbSpec].Delete.
+//   - [model.ErrNotFound]: the owner or the node [AbsorbSpec].Top is missing.
 //   - [model.ErrTaken]: two nodes have the same id.
 //   - [model.ErrFull]: the copy would be too large or too deep.
 //   - [ErrDamaged]: first repair the Tree or the owner.
 //
 // Cost: one command reads the Tree, in batches. Two commands read and write the owner, by
-// _id. With migrate.AbsorbSpec.Top, one more command. All nodes are in memory.
+// _id. With [AbsorbSpec].Top, one more command. All nodes are in memory.
 func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change {

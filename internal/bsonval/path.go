@@ -3,6 +3,7 @@
 package bsonval
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -65,4 +66,21 @@ func (p Path) HasIndex() bool {
 		}
 	}
 	return false
+}
+
+// ComparePaths compares paths part by part: by name, and array indexes by their value, so that a.2 comes before a.10.
+// In this order the server applies the changes of an update, and appends new fields
+// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior).
+func ComparePaths(a, b Path) int {
+	for i := range min(len(a), len(b)) {
+		x, y := a[i], b[i]
+		c := strings.Compare(x.Name, y.Name)
+		if x.Index >= 0 && y.Index >= 0 {
+			c = cmp.Compare(x.Index, y.Index)
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(a), len(b))
 }

@@ -3,7 +3,6 @@ package core
 import (
 	"bytes"
 	"slices"
-	"strings"
 
 	"github.com/docmodel/docmodel/internal/bsonval"
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -104,13 +103,12 @@ func (p Placed) MarshalBSONValue() (byte, []byte, error) {
 }
 
 // sortAsServer returns the fields of a $set in the order in which the server appends
-// new fields: by their names, level by level
-// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior). Unlike the
-// server, it compares names of digits as texts: "10" comes before "9".
+// new fields: by their names, level by level, and names of digits by their numbers
+// (https://www.mongodb.com/docs/manual/reference/operator/update/set/#behavior).
 func sortAsServer(set bson.D) bson.D {
 	set = slices.Clone(set)
 	slices.SortStableFunc(set, func(a, b bson.E) int {
-		return slices.Compare(strings.Split(a.Key, "."), strings.Split(b.Key, "."))
+		return bsonval.ComparePaths(bsonval.ParsePath(a.Key), bsonval.ParsePath(b.Key))
 	})
 	return set
 }

@@ -64,7 +64,7 @@
 //     TestLayoutAgreesWithDriver the layout, TestReaderAgreesWithDriver the readers.
 //   - An encoded value shares no memory with the caller's value (TestEncodeDoesNotAlias).
 //   - A caller's value is only walked or encoded after [CheckDepth], because a value that contains itself would never
-//     end. A [Reader] of an open path doesn't ask: a document that contains itself ends the program there.
+//     end.
 //   - A function refuses only what is certainly wrong. What the layout doesn't know, such as an open value or an
 //     operator that this package doesn't know, passes, and the server decides.
 //   - A Docs never changes once it is declared, except its older types, its added fields and its mark of keyed _ids.

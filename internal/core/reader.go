@@ -53,7 +53,11 @@ func (r *Reader[V]) Append(dst []V, doc any) []V {
 		return dst // a nil document holds nothing
 	}
 	if r.field.Untyped {
-		return appendOpen(dst, r.codec, v.Interface(), r.parts)
+		open := v.Interface()
+		if CheckDepth(open) != nil {
+			return dst // the document can't be stored
+		}
+		return appendOpen(dst, r.codec, open, r.parts)
 	}
 	return appendSteps(dst, r.codec, v, r.field.steps)
 }
@@ -203,8 +207,8 @@ func zeroer(v reflect.Value) (bson.Zeroer, bool) {
 
 // appendOpen walks a value of which the fields aren't known. parts is the rest of the path. It
 // encodes a value of an unknown Go type, such as a struct in a bson.D, and reads the bytes. A
-// value that can't be encoded has no values here: the write of the document fails. It doesn't
-// ask CheckDepth, so a list that contains itself never ends.
+// value that can't be encoded has no values here: the write of the document fails. The caller has
+// asked CheckDepth, so no list contains itself.
 func appendOpen[V any](dst []V, c *Codec, v any, parts []string) []V {
 	switch x := v.(type) {
 	case nil:

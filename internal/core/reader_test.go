@@ -123,6 +123,9 @@ func TestReaderOpenDocuments(t *testing.T) {
 	readOpen(t, bson.D(nil), nil, "a nil document")
 	readOpen(t, bson.D{{Key: "lines", Value: "no document"}}, nil, "a scalar on the way")
 	readOpen(t, bson.Raw{1, 2, 3}, nil, "no BSON at all")
+	endless := bson.A{nil}
+	endless[0] = endless
+	readOpen(t, bson.D{{Key: "lines", Value: endless}}, nil, "a list that contains itself")
 }
 
 func readOpen[D any](t *testing.T, doc D, want []bson.ObjectID, reason string) {

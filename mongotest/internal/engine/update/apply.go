@@ -1,10 +1,8 @@
 package update
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
@@ -86,7 +84,7 @@ func (u *Update) resolvePaths(doc bson.D, in Input) ([]change, error) {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(out, func(a, b change) int { return comparePaths(a.path, b.path) })
+	slices.SortStableFunc(out, func(a, b change) int { return bsonval.ComparePaths(a.path, b.path) })
 	// After the sort only neighbours can be in conflict.
 	for i := 1; resolved && i < len(out); i++ {
 		if err := checkConflict(out[i-1].path, out[i].path); err != nil {
@@ -94,21 +92,6 @@ func (u *Update) resolvePaths(doc bson.D, in Input) ([]change, error) {
 		}
 	}
 	return out, nil
-}
-
-// comparePaths compares paths part by part: by name, and numbers by their value, so that a.2 comes before a.10.
-func comparePaths(a, b bsonval.Path) int {
-	for i := range min(len(a), len(b)) {
-		x, y := a[i], b[i]
-		c := strings.Compare(x.Name, y.Name)
-		if x.Index >= 0 && y.Index >= 0 {
-			c = cmp.Compare(x.Index, y.Index)
-		}
-		if c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(a), len(b))
 }
 
 // expandPath calls f with every path that p stands for in the document. v is the value at the first i parts of p, which
