@@ -14,8 +14,9 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 )
 
-// How a pipeline is run: under the database's scopes, and in a transaction as one command for
-// each part of a $unionWith.
+// How a pipeline is run: under the database's scopes, and as a read (read.go), whose methods decode
+// the documents. MongoDB refuses $unionWith in a transaction. There splitUnions makes a pipeline of
+// each part, and the read opens their cursors one after another.
 
 // All runs the pipeline and returns every result.
 func (a *Aggregate[R]) All(ctx context.Context, db DB) ([]R, error) {
@@ -71,7 +72,8 @@ func firstMatch(pipeline mongo.Pipeline) bson.D {
 	return filter
 }
 
-// readPipeline returns the pipeline, ready to run.
+// readPipeline returns the pipeline, ready to run. An error of the pipeline is the read's, and nothing
+// is sent.
 //
 //go:noinline
 func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
@@ -96,7 +98,7 @@ func readPipeline(ctx context.Context, db DB, of *Aggregation) *read {
 		open: a.opener(db, a.Collection, pipeline), used: a.used,
 	}
 	for _, u := range unions {
-		if a.Options.Collation == nil {
+		if a.Options.Collation == nil { // the default collation of each collection counts
 			r.used = alsoFirst(r.used, u.collection)
 		}
 		part := *a
@@ -119,4 +121,5 @@ func (a *Aggregation) opener(
 	}
 }
 
+// rewriteFor returns the pipeline as it is sent on a database. [handle.UnderScopes] calls it, for tests.
 func (a *Aggregation) rewriteFor(db DB) interface{ Command() bson.D } { return scopedPipeline(db, a) }

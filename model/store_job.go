@@ -25,11 +25,11 @@ import (
 func (s *Store[D, K]) DeleteJob(ids ...K) Job {
 	roots := make([]bson.RawValue, len(ids))
 	job := Job{Name: "store " + s.in.docs.Name() + ": delete", Err: s.checkUnguarded()}
-	if len(s.refs) > 0 {
+	if len(s.refs) > 0 && job.Err == nil {
 		job.Err = s.docs.Docs().
 			Refuse(s.refs[0].path, nil, "has a filter by Store.Referring: a job deletes documents by their _ids")
 	}
-	if len(ids) == 0 {
+	if len(ids) == 0 && job.Err == nil {
 		job.Err = s.docs.Docs().Refuse("_id", nil, "no id was given: give at least one")
 	}
 	for i, id := range ids {
@@ -83,7 +83,9 @@ func (s *storeState) sampled(f Fetch) Fetch {
 }
 
 // related returns the answers of the reactions to the deletion of documents, and how many of
-// the documents are stored. most is as in storeState.
+// the documents are stored. A related document is one that the reactions delete or change. most is
+// the number of related documents that a fetch finds at most. With -1 it finds all, but reads only
+// their _ids, to look what the deletion would reach.
 func (s *store) related(
 	ctx context.Context, db DB, docs []documentRef, most int64,
 ) (out storeState, stored int, err error) {
@@ -247,7 +249,10 @@ type deletion struct {
 	missed   bool // it was missing when it was to be deleted
 }
 
-// step deletes a document, or if it has too many related documents, some of those.
+// step runs one action: it writes as many related documents as an action may, or deletes the document
+// if fewer are left. An action with too many documents gives a tooManyError: a related document has too
+// many of its own. Then step goes on with the related documents. It returns false until the document is
+// deleted.
 func (d *deletion) step(ctx context.Context, db DB, r documentRef) (done bool, err error) {
 	before := d.modified
 	part, err := d.run(ctx, db, r, true)
@@ -273,13 +278,14 @@ func (d *deletion) step(ctx context.Context, db DB, r documentRef) (done bool, e
 }
 
 // deleteRelated deletes related documents which have too many related documents themselves.
-// If there are none, it returns the error.
+// If there are none, it returns the error tooMany, because nothing else would make progress.
 func (d *deletion) deleteRelated(ctx context.Context, db DB, related []StoreWrite, tooMany error) error {
 	for _, w := range related {
 		if !w.deletes() {
 			continue
 		}
-		for done := false; !done; tooMany = nil {
+		tooMany = nil
+		for done := false; !done; {
 			var err error
 			if done, err = d.step(ctx, db, refOf(w)); err != nil {
 				return err

@@ -18,7 +18,10 @@ func TestPlaceUpdated(t *testing.T) {
 	coll := db.Collection("docs")
 	for id, set := range []bson.D{
 		{{Key: "z", Value: 1}, {Key: "b.y", Value: 2}, {Key: "b.x", Value: 3}, {Key: "a", Value: 4}},
-		{{Key: "m.10", Value: 1}, {Key: "m.9", Value: 2}, {Key: "m.010", Value: 3}, {Key: "10", Value: 4}, {Key: "9", Value: 5}},
+		{
+			{Key: "m.10", Value: 1}, {Key: "m.9", Value: 2}, {Key: "m.010", Value: 3},
+			{Key: "10", Value: 4}, {Key: "9", Value: 5},
+		},
 	} {
 		doc, err := bson.Marshal(bson.D{{Key: "_id", Value: id}, {Key: "a", Value: "old"}})
 		if err != nil {
