@@ -11,7 +11,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// aggregateRules are of stages that group, join and store documents.
+// aggregateRules are of the stages that join, group or store documents, such as $lookup, $group and $merge. More rules
+// of stages are in stage.go.
 var aggregateRules = []rule{
 	{
 		// Both fail with the same class of code. The server has none of the changes, the engine the changes before the
@@ -212,8 +213,8 @@ var aggregateRules = []rule{
 	{
 		// {path: "$a", includeArrayIndex: "a.i"}, or "d.i" where d is an array. Code 31249 is of a path collision.
 		"$unwind can't store an index below the array's path, nor below another array",
-		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array " +
-			"there ($unwind, includeArrayIndex).",
+		"MongoDB stores the index at the path that is named; its manual doesn't say what becomes of an array there " +
+			"($unwind, includeArrayIndex).",
 		func(x difference) bool {
 			return x.Uses("$unwind") && x.Uses("includeArrayIndex") &&
 				(x.kind == outcome.OnlyServer && x.server.Code == 31249 ||

@@ -1,3 +1,6 @@
+// Questions to the engine: rules ask what it does with another command, or with other documents. Each question runs a
+// case (x.run), so most rules ask last, after the facts that cost nothing.
+
 package rules
 
 import (
@@ -53,7 +56,6 @@ func isOwnCode(code int32) bool { return code >= 1<<18 && code&63 == 'M'-'0' }
 //	{$ifNull: ["$a", {$divide: [1, 0]}]}
 //	{$let: {vars: {z0: {$divide: [1, 0]}}, in: {$ifNull: ["$a", {$divide: [1, 0]}]}}}
 func (x difference) computesEagerly(operators ...string) bool {
-	// computeFirst puts the $let around the operator.
 	computeFirst := func(v any) any {
 		doc, ok := v.(bson.D)
 		if !ok || len(doc) != 1 || !slices.Contains(operators, doc[0].Key) {
@@ -101,7 +103,6 @@ func (x difference) failsOnConstant() bool {
 // failsOnConstantIn is failsOnConstant for a part of the command. It computes each constant alone, for one document.
 func (x difference) failsOnConstantIn(command any) bool {
 	found := false
-	// tryConstant runs one constant as the root of a stage, on a collection with one document.
 	tryConstant := func(v any) {
 		doc, ok := v.(bson.D)
 		if found || !ok || len(doc) != 1 || !hasConstantOperator(doc) || mentionsField(doc) ||
@@ -197,7 +198,6 @@ func (x difference) storesAllAsEquality() bool {
 // collection, reached or not.
 func (x difference) failsRestricting() bool {
 	found := false
-	// tryRestriction runs the restriction as a $match of the whole collection.
 	tryRestriction := func(key string, v any) {
 		filter := tree.Lookup(v, "restrictSearchWithMatch")
 		if key != "$graphLookup" || filter == nil || found {

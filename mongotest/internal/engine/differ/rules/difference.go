@@ -10,7 +10,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// A difference is a case with its two different outcomes. It is passed by value, so a method may change its copy.
+// A difference is a case with its two different outcomes, which a rule is asked to explain. Explain makes it. It is
+// passed by value, so a method may change its fields: sameAsCase puts another outcome of the engine in its place. The
+// documents in it belong to the caller of Explain.
 type difference struct {
 	cases.Case
 	kind           outcome.Kind

@@ -33,7 +33,6 @@
 //
 // The rules are in the files update, update_operator, find, value, expression, number, aggregate, stage, place and
 // mixed. A comment in a rule shows a command of the kind: "on" is followed by a document, and the arrow by the result.
-// The comment of a rewriting or a canonical form shows a value before it, and below it the value afterwards.
 //
 // Invariants:
 //

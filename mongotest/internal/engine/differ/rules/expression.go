@@ -10,7 +10,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// expressionRules are of expressions too.
+// expressionRules are of expressions too, as valueRules are. They stand behind them in DIFFERENCES.md.
 var expressionRules = []rule{
 	{
 		// {$add: [null, {$divide: [1, 0]}]}: the server fails.
@@ -132,8 +132,8 @@ var expressionRules = []rule{
 	{
 		// {$round: Decimal128("1.50")} is 2 for MongoDB, 2E+0 or 2.0 for the server.
 		"a decimal that is rounded to whole numbers keeps its exponent",
-		"MongoDB's result is a whole number without one; numbers with more zeros are equal (Comparison/Sort " +
-			"Order, \"Numeric Types\").",
+		"MongoDB's result is a whole number without one; numbers with more zeros are equal (Comparison/Sort Order, " +
+			"\"Numeric Types\").",
 		func(x difference) bool {
 			return x.Uses("$floor", "$ceil", "$round", "$trunc") &&
 				x.sameAfter(func(v any) any { return sortFields(simplifyDecimals(v)) })
@@ -143,8 +143,7 @@ var expressionRules = []rule{
 		// {$toDecimal: 0.0}: the server returns 0E-15.
 		"a double's zero becomes a decimal with 15 places",
 		"MongoDB's is 0 without any, and every other double has 15 digits; numbers with more zeros are equal " +
-			"(Comparison/Sort Order, " +
-			"\"Numeric Types\").",
+			"(Comparison/Sort Order, \"Numeric Types\").",
 		func(x difference) bool {
 			return (x.kind == outcome.Replies || x.kind == outcome.States) && x.server.HasValue(isLongDecimal) &&
 				x.sameAfter(simplifyDecimals)

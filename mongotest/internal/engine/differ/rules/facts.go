@@ -1,3 +1,5 @@
+// Facts about a case: its command, its filter or update, and its documents. They run nothing.
+
 package rules
 
 import (
@@ -25,7 +27,8 @@ func mentions(v any, prefix string) bool {
 	return found
 }
 
-// mentionsField reports whether an expression has a field path or a variable, outside $literal.
+// mentionsField reports whether an expression has a field path or a variable, outside $literal. "$a" and "$$v" are
+// such, {$literal: "$a"} is not.
 func mentionsField(v any) bool {
 	return mentions(tree.Map(v, func(v any) any {
 		if doc, ok := v.(bson.D); ok && len(doc) == 1 && doc[0].Key == "$literal" {
@@ -35,7 +38,8 @@ func mentionsField(v any) bool {
 	}), "$")
 }
 
-// unwrapOperand returns the only operand of an operator, which may be written as it is or in an array.
+// unwrapOperand returns the only operand of an operator, which may be written as it is or in an array. {$toUpper: "x"}
+// and {$toUpper: ["x"]} both have the operand "x".
 func unwrapOperand(v any) any {
 	if list, ok := v.(bson.A); ok && len(list) == 1 {
 		return list[0]
@@ -43,7 +47,8 @@ func unwrapOperand(v any) any {
 	return v
 }
 
-// hasConstant reports whether a value is, or contains, a document without field paths and variables.
+// hasConstant reports whether a value is, or contains, a document without field paths and variables. It serves
+// hasConstantInDotted (withheld.go).
 func hasConstant(v any) bool {
 	found := false
 	tree.WalkValues(v, func(v any) {
@@ -53,7 +58,10 @@ func hasConstant(v any) bool {
 	return found
 }
 
-// hasConstantOperator reports whether a value is, or contains, an operator without field paths and variables.
+// hasConstantOperator reports whether a value is, or contains, an operator without field paths and variables, such as
+// the $divide in:
+//
+//	{$add: ["$a", {$divide: [1, 0]}]}
 func hasConstantOperator(v any) bool {
 	found := false
 	tree.WalkValues(v, func(v any) {
@@ -76,9 +84,8 @@ func laterOperand(command bson.D, is func(any) bool, operators ...string) bool {
 	return found
 }
 
-// hasUnused reports whether a $let has a variable that its "in" doesn't use.
-//
-//	{$let: {vars: {v: 1}, in: 5}}
+// hasUnused reports whether a $let has a variable that its "in" doesn't use. In {$let: {vars: {v: 1, w: 2}, in: "$$v"}}
+// it is w.
 func hasUnused(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -114,7 +121,8 @@ func (x difference) hasPath(text string) bool {
 	return found
 }
 
-// hasPathEnd reports whether a path of the update ends with the text.
+// hasPathEnd reports whether a path of the update ends with the text. It finds ".$" in {$set: {"a.$": 5}}, and the path
+// that an error of the engine names.
 func (x difference) hasPathEnd(text string) bool {
 	found := false
 	tree.Walk(x.Change(), func(key string, _ any) { found = found || strings.HasSuffix(key, text) })
@@ -122,7 +130,7 @@ func (x difference) hasPathEnd(text string) bool {
 }
 
 // hasIndex reports whether a path of a filter contains an index. The grammar's field names have no digits, and its
-// indexes are 0 to 2.
+// indexes are 0 to 2. "a.0" is such a path.
 func hasIndex(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, _ any) { found = found || strings.ContainsAny(key, "012") })
@@ -139,8 +147,6 @@ func (x difference) addsNothing() bool {
 }
 
 // pullsAll reports whether a $pull has an empty document as its condition.
-//
-//	{$pull: {a: {}}}
 func pullsAll(update any) bool {
 	fields, _ := tree.Lookup(update, "$pull").(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { doc, ok := e.Value.(bson.D); return ok && len(doc) == 0 })
@@ -151,7 +157,10 @@ func (x difference) hasDateBefore1970() bool {
 	return x.HasValue(func(v any) bool { t, ok := v.(bson.DateTime); return ok && t < 0 })
 }
 
-// hasRegexIn reports whether $all, or $in of one value, contains a regular expression.
+// hasRegexIn reports whether $all, or $in of one value, contains a regular expression:
+//
+//	{a: {$in: [/x/]}}
+//	{a: {$all: [/x/, 5]}}
 func hasRegexIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -165,8 +174,6 @@ func hasRegexIn(filter any) bool {
 }
 
 // hasElemMatchIn reports whether $all contains $elemMatch.
-//
-//	{a: {$all: [{$elemMatch: {b: 1}}]}}
 func hasElemMatchIn(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -175,12 +182,11 @@ func hasElemMatchIn(filter any) bool {
 	return found
 }
 
-// hasRepeatedIn reports whether an $in has one value several times, and no other value.
-//
-//	{a: {$in: [1, 1.0]}}
+// hasRepeatedIn reports whether an $in has one value several times, and no other value. In {a: {$in: [5, 5.0]}} the
+// values are equal, in {a: {$in: [5, 6]}} they are not.
 func hasRepeatedIn(command bson.D) bool {
 	found := false
-	noteRepeated := func(key string, v any) {
+	compareElements := func(key string, v any) {
 		list, _ := v.(bson.A)
 		if key != "$in" || len(list) < 2 {
 			return
@@ -191,7 +197,7 @@ func hasRepeatedIn(command bson.D) bool {
 		}
 		found = found || same
 	}
-	tree.Walk(command, noteRepeated)
+	tree.Walk(command, compareElements)
 	return found
 }
 
@@ -207,9 +213,10 @@ func hasDottedArrayFilter(lists ...any) bool {
 	return found
 }
 
-// comparesExtreme reports whether MinKey or MaxKey is an operand of an operator in the filter or pipeline.
+// comparesExtreme reports whether MinKey or MaxKey is an operand of an operator in the filter or pipeline:
 //
-//	{a: {$gt: MinKey}} or {$gt: ["$a", MinKey]}
+//	{a: {$gt: MinKey}}
+//	{$expr: {$gt: ["$a", MinKey]}}
 func comparesExtreme(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -220,8 +227,7 @@ func comparesExtreme(filter any) bool {
 }
 
 // asksForMissing reports whether a filter compares a field in a document with null, which a missing field equals.
-//
-//	{"a.b": null} or {"a.b": {$in: [1, null]}}
+// {"a.b": null} and {"a.b": {$in: [null, 1]}} are such filters.
 func asksForMissing(filter any) bool {
 	found := false
 	tree.Walk(filter, func(key string, v any) {
@@ -237,7 +243,6 @@ func asksForMissing(filter any) bool {
 func (x difference) hasEqualDecimals() bool {
 	written := map[bson.Decimal128]any{}
 	found := false
-	// noteNumber keys a number by its decimal without zeros at the end, so that equal numbers meet in one entry.
 	noteNumber := func(v any) {
 		plain, ok := simplifyDecimals(v).(bson.Decimal128)
 		if f, isFloat := v.(float64); isFloat && math.IsNaN(f) {
@@ -268,7 +273,8 @@ func (x difference) picksOneBy(is func(any) bool) bool {
 }
 
 // reaches reports whether a path leads to a value of a kind. As in a filter, a part of a path is a field's name, or an
-// index, or leads through each element of an array.
+// index, or leads through each element of an array. The path a.b leads to 1 and 2 in {a: [{b: 1}, {b: 2}]}, and a.0 to
+// the first element.
 func reaches(v any, path string, is func(any) bool) bool {
 	if path == "" {
 		return is(v)

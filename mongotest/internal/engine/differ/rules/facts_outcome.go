@@ -1,3 +1,5 @@
+// Facts about outcomes: what the engine or the server returned or stored. Only returnsPart asks the engine again.
+
 package rules
 
 import (
@@ -11,7 +13,9 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// countReached returns the number of documents that the engine's reply shows or counts.
+// countReached returns the number of documents that the engine's reply shows or counts. It adds all numbers and lists
+// of the reply: n and nModified of an update, n in lastErrorObject, the batch. So only the 0 is exact, for which rules
+// ask: the command reached no document.
 func (x difference) countReached() int {
 	n := len(outcome.FirstBatch(x.engine.Reply))
 	for _, e := range x.engine.Reply {
@@ -28,7 +32,8 @@ func (x difference) countReached() int {
 	return n
 }
 
-// matchesCount reports whether the engine's update matches n documents.
+// matchesCount reports whether the engine's update matches n documents. The reply of a findAndModify has the number in
+// lastErrorObject.
 func (x difference) matchesCount(n int32) bool {
 	return tree.Lookup(x.engine.Reply, "n") == n ||
 		tree.Lookup(tree.Lookup(x.engine.Reply, "lastErrorObject"), "n") == n
@@ -83,7 +88,8 @@ func hasEmptyArray(v any) (found bool) {
 	return found
 }
 
-// encodesAlike reports whether two documents are equal after both have gone through f.
+// encodesAlike reports whether two documents are equal after both have gone through f. Unlike sameAfter it compares two
+// documents of the rule's choice, such as replies without a field.
 func encodesAlike(f func(any) any, x, y bson.D) bool {
 	return bytes.Equal(tree.Encode(tree.Map(x, f)), tree.Encode(tree.Map(y, f)))
 }

@@ -1,3 +1,5 @@
+// Facts about the stages of an aggregation or of an update by a pipeline. They run nothing.
+
 package rules
 
 import (
@@ -24,7 +26,7 @@ func hasConstantRoot(command bson.D) bool {
 	return found
 }
 
-// setsBelow reports whether a stage sets a field below a path.
+// setsBelow reports whether a stage sets a field below a path. {$set: {"a.b": 5}} sets a field below a.
 func setsBelow(stage any, path string) bool {
 	found := false
 	tree.Walk(stage, func(key string, _ any) { found = found || strings.HasPrefix(key, path+".") })
@@ -32,12 +34,10 @@ func setsBelow(stage any, path string) bool {
 }
 
 // hasConstantAfterRemoval reports whether a stage that removes fields is followed by a stage that sets fields.
-//
-//	[{$unset: "a"}, {$set: {b: 5}}]
+// [{$unset: "a"}, {$set: {"a.b": 5}}] is an example. A $project counts as a removal, because it leaves out fields.
 func hasConstantAfterRemoval(c cases.Case) bool {
 	found := false
-	// readStages looks at each array, because an update may be a pipeline too.
-	readStages := func(v any) {
+	lookAtStages := func(v any) {
 		pipeline, _ := v.(bson.A)
 		removed := false
 		for _, stage := range pipeline {
@@ -53,11 +53,12 @@ func hasConstantAfterRemoval(c cases.Case) bool {
 			}
 		}
 	}
-	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, readStages)
+	tree.WalkValues(bson.A{c.Get("pipeline"), c.Change()}, lookAtStages)
 	return found
 }
 
-// countsCount reports whether a $count counts the result of a $count in a $unionWith.
+// countsCount reports whether a $count counts the result of a $count in a $unionWith. Then m tells whether the first
+// $count returned a document:
 //
 //	[{$unionWith: {coll: "o", pipeline: [{$count: "n"}]}}, {$count: "m"}]
 func countsCount(c cases.Case) bool {
@@ -72,9 +73,10 @@ func countsCount(c cases.Case) bool {
 	return false
 }
 
-// groupsAgain reports whether groups by a field are counted, cut off or changed by a later stage.
+// groupsAgain reports whether groups by a field are counted, cut off or changed by a later stage. Then n tells how many
+// groups there are:
 //
-//	[{$group: {_id: "$a"}}, {$limit: 1}]
+//	[{$group: {_id: "$a"}}, {$count: "n"}]
 func groupsAgain(c cases.Case) bool {
 	stages, _ := c.Get("pipeline").(bson.A)
 	grouped := false
@@ -90,7 +92,8 @@ func groupsAgain(c cases.Case) bool {
 	return false
 }
 
-// densifies reports whether a $densify with partitions has the bounds. nil means any list of two bounds.
+// densifies reports whether a $densify with partitions has the bounds. nil means any list of two bounds. Callers pass
+// "full" or nil.
 func (x difference) densifies(bounds any) bool {
 	found := false
 	tree.Walk(x.Command, func(key string, v any) {
@@ -104,10 +107,10 @@ func (x difference) densifies(bounds any) bool {
 }
 
 // hasBeyond reports whether a document has a number, or a date, that isn't below the upper bound of a $densify without
-// partitions.
+// partitions. With bounds: [0, 5] it is the value 7 of {_id: 2, a: 7}.
 func hasBeyond(c cases.Case) bool {
 	found := false
-	readBounds := func(key string, v any) {
+	lookAtDensify := func(key string, v any) {
 		bounds, _ := tree.Lookup(tree.Lookup(v, "range"), "bounds").(bson.A)
 		field, _ := tree.Lookup(v, "field").(string)
 		if key != "$densify" || len(bounds) != 2 || tree.Lookup(v, "partitionByFields") != nil {
@@ -123,6 +126,6 @@ func hasBeyond(c cases.Case) bool {
 				return reaches(doc, field, beyond)
 			})
 	}
-	tree.Walk(c.Command, readBounds)
+	tree.Walk(c.Command, lookAtDensify)
 	return found
 }

@@ -1,3 +1,6 @@
+// Comparing parts of outcomes: without the fields that depend on an operator, or without regard to which documents were
+// chosen. To find the fields, they run the command without the operator, or on fewer documents.
+
 package rules
 
 import (

@@ -1,3 +1,6 @@
+// Kinds of values. Rules pass these functions to HasValue, which asks for a value in the case's documents or command,
+// or in an outcome, and to picksOneBy, which asks for a value to sort by.
+
 package rules
 
 import (
@@ -17,7 +20,8 @@ func isDecimal(v any) bool {
 	return ok
 }
 
-// isLarge reports whether a value is a number from 2^53 on, which doubles can't tell from its neighbours.
+// isLarge reports whether a value is a number from 2^53 on, which doubles can't tell from its neighbours. A negative
+// double counts, a negative long doesn't.
 func isLarge(v any) bool {
 	if n, ok := v.(int64); ok {
 		return n >= 1<<53
@@ -26,13 +30,15 @@ func isLarge(v any) bool {
 	return ok && math.Abs(f) >= 1<<53
 }
 
-// isTenDigits reports whether a value is a finite double from 1e10 on.
+// isTenDigits reports whether a value is a finite double from 1e10 on. Rules on large amounts and on texts of doubles
+// ask for it.
 func isTenDigits(v any) bool {
 	f, ok := v.(float64)
 	return ok && math.Abs(f) >= 1e10 && !math.IsInf(f, 0)
 }
 
-// isFraction reports whether a value is a number between -1 and 1 other than 0.
+// isFraction reports whether a value is a number between -1 and 1 other than 0. The server takes such a number for 0
+// where it needs a truth. A decimal above -1 and up to -0.1 isn't found, because its sign is counted as a digit.
 func isFraction(v any) bool {
 	if f, ok := v.(float64); ok {
 		return f != 0 && math.Abs(f) < 1
@@ -45,7 +51,8 @@ func isFraction(v any) bool {
 	return err == nil && digits.Sign() != 0 && exp < 0 && len(digits.String()) <= -exp
 }
 
-// isBrokenDecimal reports whether a value is a decimal that isn't an integer, or isn't finite.
+// isBrokenDecimal reports whether a value is a decimal that isn't an integer, or isn't finite. 1.5, NaN and Infinity
+// are such decimals, 1.0 and 150 are not.
 func isBrokenDecimal(v any) bool {
 	n, ok := v.(bson.Decimal128)
 	if !ok {
@@ -84,7 +91,8 @@ func hasExponent(v any) bool {
 	return strings.Contains(strings.ToLower(s), "e+")
 }
 
-// isZoneFormat reports whether a value is a format of $dateToString with the offset of the time zone in minutes.
+// isZoneFormat reports whether a value is a format of $dateToString with the offset of the time zone in minutes, as
+// %H:%M%Z is.
 func isZoneFormat(v any) bool {
 	s, ok := v.(string)
 	return ok && strings.Contains(s, "%Z")
@@ -111,9 +119,7 @@ func isNested(v any) bool {
 }
 
 // isMixed reports whether a value is an array with GeoJSON in it, or an array that begins with two numbers beside
-// something else.
-//
-//	[[1, 1], "x"]
+// something else. [[1, 2], "x"] and [{type: "Point", coordinates: [1, 2]}] are such arrays.
 func isMixed(v any) bool {
 	list, _ := v.(bson.A)
 	pair := func(v any) bool {
@@ -124,9 +130,8 @@ func isMixed(v any) bool {
 		slices.ContainsFunc(list, pair) && slices.ContainsFunc(list, func(v any) bool { return !pair(v) })
 }
 
-// isFarOff reports whether a value is a pair of numbers that are no place on the sphere.
-//
-//	[500, 500]
+// isFarOff reports whether a value is a pair of numbers that are no place on the sphere. [500, 500] is such a pair,
+// [180, 90] is not. Every decimal counts as too large.
 func isFarOff(v any) bool {
 	list, ok := v.(bson.A)
 	if !ok || len(list) < 2 {

@@ -42,10 +42,9 @@ var mixedRules = []rule{
 		"an empty array that was computed sorts as null does",
 		"MongoDB sorts an empty array before null (Comparison/Sort Order, \"Arrays\").",
 		func(x difference) bool {
+			sortRounded := func(v any) any { return sortElements(roundDigits(v)) }
 			return x.kind == outcome.Replies && x.Uses("$sort") && hasEmptyArray(x.engine.Reply) &&
-				(x.sameAfter(sortElements) ||
-					x.Uses(roundedOperators...) &&
-						x.sameAfter(func(v any) any { return sortElements(roundDigits(v)) })) ||
+				(x.sameAfter(sortElements) || x.Uses(roundedOperators...) && x.sameAfter(sortRounded)) ||
 				x.kind == outcome.OnlyServer && x.Uses("$sort") &&
 					hasEmptyArray(x.run(x.cutBefore("$skip", "$limit")).Reply) &&
 					x.failsLike(x.removeOperators("$skip", "$limit"))
@@ -174,6 +173,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// It is the rule "JavaScript isn't a string, and a timestamp is one" (find.go) for any other code of the
+		// server.
 		"JavaScript isn't a string in updates either",
 		"MongoDB's manual doesn't name it among what becomes a string by itself ($substrBytes).",
 		func(x difference) bool {
@@ -220,6 +221,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// The rules are "a depth of $graphLookup is an int" and "constants and joined documents are placed last".
 		"a depth of $graphLookup is an int, and constants are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -227,6 +229,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$project: {b: {$toDecimal: 0.0}, a: 1}}: the server returns {a: 1, b: 0E-15}.
 		"constants are placed last, and decimals have other zeros at their end",
 		"See there.",
 		func(x difference) bool {
@@ -235,11 +238,10 @@ var mixedRules = []rule{
 		},
 	},
 	{
-		"powers and their kin are off in the last digit, and constants are placed last or decimals have other " +
-			"zeros at their end",
+		"powers and their kin are off in the last digit, and constants are placed last or decimals have other zeros " +
+			"at their end",
 		"See there.",
 		func(x difference) bool {
-			// simplify removes only the differences that the command and the reply give cause for.
 			simplify := func(v any) any {
 				if x.server.HasValue(isLongDecimal) {
 					v = simplifyDecimals(v)
@@ -253,6 +255,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// A find with the sort {a: 1} and the projection {b: 5, a: 1} on {a: []} and {a: null}.
 		"an empty array sorts as null does, and constants of a projection are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -262,6 +265,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// As the rule on $facet and $lookup. The joined documents are also at another place among the fields.
 		"an empty document is lost in $lookup, and joined documents are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -270,6 +274,7 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// [{$lookup: {…, pipeline: [{$count: "n"}]}}]: the server joins {n: 0}, and places the field with it last.
 		"$count of nothing is zero, and joined documents are placed last",
 		"See there.",
 		func(x difference) bool {
@@ -278,6 +283,8 @@ var mixedRules = []rule{
 		},
 	},
 	{
+		// {$unset: {"d.e": ""}} beside an operator with an index in its path: the server stores the empty document d
+		// and nulls in an array. Each has a rule in update.go.
 		"operators that remove create the path or the element, both in one update",
 		"See there.",
 		func(x difference) bool {

@@ -32,8 +32,8 @@ var numberRules = []rule{
 	{
 		// {$stdDevPop: [1, 2]} outside a group.
 		"$stdDevPop, $stdDevSamp, $percentile and $median aren't expressions, and $subtype is none",
-		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary " +
-			"data ($subtype).",
+		"They are, of the elements of an array ($stdDevPop, $stdDevSamp, $percentile, $median), and of binary data " +
+			"($subtype).",
 		func(x difference) bool {
 			return (x.kind == outcome.OnlyServer || x.kind == outcome.Codes) &&
 				(strings.HasPrefix(x.server.Text, "Operator $stdDev") ||
@@ -127,10 +127,8 @@ var numberRules = []rule{
 	},
 }
 
-// rounded are the operators whose results are rounded.
+// roundedOperators are the operators whose results may differ from the server's in the last digits.
 var roundedOperators = []string{
-	"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos",
-	"$atan", "$atan2", "$sinh",
-
-	"$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees",
+	"$exp", "$ln", "$log", "$log10", "$pow", "$sqrt", "$sin", "$cos", "$tan", "$asin", "$acos", "$atan", "$atan2",
+	"$sinh", "$cosh", "$tanh", "$asinh", "$acosh", "$atanh", "$degreesToRadians", "$radiansToDegrees",
 }

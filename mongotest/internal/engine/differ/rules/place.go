@@ -77,8 +77,8 @@ var placeRules = []rule{
 	{
 		// The filter {"a.b": null} and the projection {"a.$": 1} on {a: [{c: 1}]}.
 		"a positional projection finds no element by a field that is missing in it",
-		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field " +
-			"($ (projection)).",
+		"MongoDB's element is the first that matches the condition on the array, and null matches a missing field ($ " +
+			"(projection)).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && asksForMissing(x.Filter()) &&
 				strings.HasSuffix(x.server.Text,
@@ -152,7 +152,6 @@ func almostEqual(x, y any) bool {
 	switch x := x.(type) {
 	case bson.D:
 		y, ok := y.(bson.D)
-		// differs allows 0.7 % in the field "far", in which the grammar's $geoNear puts the distance.
 		differs := func(e bson.E) bool {
 			far, isFloat := e.Value.(float64)
 			other, _ := tree.Lookup(y, e.Key).(float64)

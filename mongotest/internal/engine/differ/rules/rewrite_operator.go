@@ -1,3 +1,7 @@
+// Rewritings of commands by operators. Rules pass the functions that take a value to sameFor and failsFor, which call
+// them for each value of the command, the inner values first. A rewriting makes the engine do what the server is known
+// to do. It returns any other value as it is. truncateDecimal is called for the values of the documents instead.
+
 package rules
 
 import (
@@ -20,8 +24,7 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 		doc, ok := v.(bson.D)
 		return ok && len(doc) == 1 && slices.Contains(operators, doc[0].Key)
 	}
-	// markOperators sees the inner values first. An array drops the marks that its elements became.
-	markOperators := func(v any) any {
+	takeOut := func(v any) any {
 		switch v := v.(type) {
 		case bson.A:
 			return slices.DeleteFunc(v, func(x any) bool { return x == removed })
@@ -33,7 +36,7 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 		}
 		return v
 	}
-	c.Command, _ = tree.Map(c.Command, markOperators).(bson.D)
+	c.Command, _ = tree.Map(c.Command, takeOut).(bson.D)
 	c.Command, _ = tree.Map(c.Command, func(v any) any {
 		if v == removed {
 			return nil
@@ -47,11 +50,11 @@ func (x difference) removeOperators(operators ...string) cases.Case {
 var removed any = bson.Symbol("removed")
 
 // replaceArrayFilters returns the case with array filters that match no element, and the case with array filters that
-// match every element.
+// match every element. [{x: {$in: []}}] matches none, [{x: {$nin: []}}] every element.
 func (x difference) replaceArrayFilters() []cases.Case {
 	out := []cases.Case{x.Case, x.Case}
 	for i, condition := range []bson.D{tree.D("$in", bson.A{}), tree.D("$nin", bson.A{})} {
-		setCondition := func(v any) any {
+		replace := func(v any) any {
 			doc, _ := v.(bson.D)
 			for k, e := range doc {
 				if e.Key == "arrayFilters" {
@@ -60,15 +63,15 @@ func (x difference) replaceArrayFilters() []cases.Case {
 			}
 			return v
 		}
-		out[i].Command, _ = tree.Map(x.Command, setCondition).(bson.D)
+		out[i].Command, _ = tree.Map(x.Command, replace).(bson.D)
 	}
 	return out
 }
 
-// replaceAll replaces $all, and $in of one value, by an equality with the first value.
+// replaceAll replaces $all, and $in of one value, by an equality with the first value. It walks through the whole
+// command by itself.
 //
-//	{a: {$all: [1, 2]}}
-//	{a: {$eq: 1}}
+//	{a: {$all: [1, 2]}}  becomes  {a: {$eq: 1}}
 func replaceAll(v any) any {
 	switch v := v.(type) {
 	case bson.D:
@@ -92,7 +95,7 @@ func replaceAll(v any) any {
 	return v
 }
 
-// dropLimits returns the find without limit and skip.
+// dropLimits returns the find without limit and skip. The engine then projects all documents that the filter finds.
 func (x difference) dropLimits() cases.Case {
 	c := x.Case
 	c.Command = slices.DeleteFunc(slices.Clone(c.Command), func(e bson.E) bool {
@@ -101,10 +104,9 @@ func (x difference) dropLimits() cases.Case {
 	return c
 }
 
-// dropListDecimals removes the decimals from the lists of $in and $nin.
+// dropListDecimals removes the decimals from the lists of $in and $nin:
 //
-//	{a: {$in: [1, Decimal128("1.5")]}}
-//	{a: {$in: [1]}}
+//	{$nin: [1, Decimal128("1.5")]}  becomes  {$nin: [1]}
 func dropListDecimals(v any) any {
 	doc, _ := v.(bson.D)
 	for i, e := range doc {
@@ -119,7 +121,10 @@ func dropListDecimals(v any) any {
 	return doc
 }
 
-// convertTimestamps makes $convert take a date for a timestamp of its input.
+// convertTimestamps makes $convert take a date for a timestamp of its input:
+//
+//	{$convert: {to: "date", input: "$a"}}
+//	{$convert: {to: "date", input: {$cond: [<"$a" is a timestamp>, <its date>, "$a"]}}}
 func convertTimestamps(v any) any {
 	doc, _ := v.(bson.D)
 	in := tree.Lookup(doc, "input")
@@ -134,16 +139,16 @@ func convertTimestamps(v any) any {
 }
 
 // truncateExpr makes the truth of a number in $expr depend on its whole part.
-//
-//	{$expr: "$a"}
-//	{$expr: {$cond: [{$isNumber: "$a"}, {$trunc: "$a"}, "$a"]}}
 func truncateExpr(v any) any { return wrapExpr(v, "$trunc") }
 
 // convertExpr makes the truth of a number in $expr depend on the int that it becomes, which fails for NaN and large
 // numbers.
 func convertExpr(v any) any { return wrapExpr(v, "$toInt") }
 
-// wrapExpr applies an operator to the value of $expr if it is a number.
+// wrapExpr applies an operator to the value of $expr if it is a number:
+//
+//	{$expr: "$a"}
+//	{$expr: {$cond: [{$isNumber: "$a"}, {$trunc: "$a"}, "$a"]}}
 func wrapExpr(v any, operator string) any {
 	doc, _ := v.(bson.D)
 	i := slices.IndexFunc(doc, func(e bson.E) bool { return e.Key == "$expr" })
@@ -156,10 +161,10 @@ func wrapExpr(v any, operator string) any {
 	return doc
 }
 
-// compareEach compares every operand of $setEquals with the first, so that all are computed.
+// compareEach compares every operand of $setEquals with the first, so that all are computed:
 //
-//	{$setEquals: ["$a", "$b", "$c"]}
-//	{$arrayElemAt: [[{$setEquals: ["$a", "$b"]}, {$setEquals: ["$a", "$c"]}], 0]}
+//	{$setEquals: [x, y, z]}
+//	{$arrayElemAt: [[{$setEquals: [x, y]}, {$setEquals: [x, z]}], 0]}
 func compareEach(v any) any {
 	doc, ok := v.(bson.D)
 	list, _ := tree.Lookup(v, "$setEquals").(bson.A)
@@ -175,9 +180,6 @@ func compareEach(v any) any {
 
 // isolateExpr removes the conditions beside $expr in a filter, or a $match before a $match with $expr. Then $expr is
 // computed for all documents. There may be a $redact between the two stages.
-//
-//	{a: 5, $expr: {$divide: [1, "$b"]}}
-//	{$expr: {$divide: [1, "$b"]}}
 func isolateExpr(v any) any {
 	if list, ok := v.(bson.A); ok {
 		list = slices.Clone(list)
@@ -220,9 +222,7 @@ func skipYear0(v any) any {
 }
 
 // inlineVariables replaces each variable of a $let by its expression. So a variable that isn't used isn't computed.
-//
-//	{$let: {vars: {v: {$divide: [1, 0]}}, in: {$add: ["$$v", 1]}}}
-//	{$add: [{$divide: [1, 0]}, 1]}
+// {$let: {vars: {v: 1}, in: {$add: ["$$v", 2]}}} becomes {$add: [1, 2]}.
 func inlineVariables(v any) any {
 	let := tree.Lookup(v, "$let")
 	vars, _ := tree.Lookup(let, "vars").(bson.D)
@@ -237,10 +237,9 @@ func inlineVariables(v any) any {
 	})
 }
 
-// acceptAnyBits makes conditions on bits match every document that has the field.
+// acceptAnyBits makes conditions on bits match every document that has the field:
 //
-//	{a: {$bitsAllSet: 5}}
-//	{a: {$exists: true}}
+//	{a: {$bitsAllSet: 1}}  becomes  {a: {$exists: true}}
 func acceptAnyBits(v any) any {
 	doc, _ := v.(bson.D)
 	if len(doc) == 1 && strings.HasPrefix(doc[0].Key, "$bits") {
@@ -261,7 +260,8 @@ func truncateDecimal(v any) any {
 	return int64(f)
 }
 
-// replaceMissing makes missing operands of comparisons MinKey.
+// replaceMissing makes missing operands of comparisons MinKey. {$gt: ["$z", MinKey]} then compares MinKey with itself
+// where z is missing.
 func replaceMissing(v any) any {
 	doc, _ := v.(bson.D)
 	if len(doc) != 1 || !slices.Contains([]string{"$gt", "$gte", "$lt", "$lte", "$cmp", "$eq", "$ne"}, doc[0].Key) {
@@ -279,9 +279,7 @@ func replaceMissing(v any) any {
 }
 
 // requireExists makes a filter's comparisons by order with MinKey and MaxKey match only documents that have the field.
-//
-//	{a: {$gt: MinKey}}
-//	{a: {$gt: MinKey, $exists: true}}
+// {a: {$gt: MinKey}} becomes {a: {$gt: MinKey, $exists: true}}.
 func requireExists(v any) any {
 	doc, _ := v.(bson.D)
 	for _, e := range doc {
@@ -292,10 +290,7 @@ func requireExists(v any) any {
 	return v
 }
 
-// dropOnNull removes onNull from a $convert.
-//
-//	{$convert: {input: "$a", to: "int", onNull: 5}}
-//	{$convert: {input: "$a", to: "int"}}
+// dropOnNull removes onNull from a $convert. So failsOnConstant doesn't see a constant that stands in onNull.
 func dropOnNull(v any) any {
 	if convert, ok := tree.Lookup(v, "$convert").(bson.D); ok && tree.HasField(convert, "onNull") {
 		return tree.D("$convert", dropField(convert, "onNull"))
@@ -304,9 +299,6 @@ func dropOnNull(v any) any {
 }
 
 // quoteLet replaces a $let whose "in" is a constant by the constant as it is written, without computing it.
-//
-//	{$let: {vars: {v: 5}, in: {$add: [1, 2]}}}
-//	{$literal: {$add: [1, 2]}}
 func quoteLet(v any) any {
 	in := tree.Lookup(tree.Lookup(v, "$let"), "in")
 	if _, isDoc := in.(bson.D); isDoc && !mentionsField(in) {
@@ -324,10 +316,9 @@ func appendZ(v any) any {
 	return v
 }
 
-// acceptAnyPlace makes conditions on a place on the sphere match every document that has the field.
+// acceptAnyPlace makes conditions on a place on the sphere match every document that has the field:
 //
-//	{a: {$geoWithin: {$centerSphere: [[0, 0], 1]}}}
-//	{a: {$exists: true}}
+//	{a: {$geoIntersects: …}}  becomes  {a: {$exists: true}}
 func acceptAnyPlace(v any) any {
 	if doc, ok := v.(bson.D); ok && len(doc) == 1 &&
 		(tree.Lookup(doc[0].Value, "$centerSphere") != nil || doc[0].Key == "$geoIntersects") {

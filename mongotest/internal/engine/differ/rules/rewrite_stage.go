@@ -1,3 +1,5 @@
+// Rewritings of commands by stages, called as the rewritings in rewrite_operator.go are.
+
 package rules
 
 import (
@@ -10,9 +12,11 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// cutBefore returns the aggregation up to the first stage of one of the names.
+// cutBefore returns the aggregation up to the first stage of one of the names. This is cutBefore("$limit"):
+//
+//	[{$match: …}, {$limit: 1}]  becomes  [{$match: …}]
 func (x difference) cutBefore(names ...string) cases.Case {
-	cutStages := func(v any) any {
+	cut := func(v any) any {
 		stages, _ := v.(bson.A)
 		for i, stage := range stages {
 			if doc, ok := stage.(bson.D); ok && len(doc) == 1 && slices.Contains(names, doc[0].Key) {
@@ -21,13 +25,11 @@ func (x difference) cutBefore(names ...string) cases.Case {
 		}
 		return v
 	}
-	return x.MapCommand(cutStages)
+	return x.MapCommand(cut)
 }
 
-// dropFirstMatch removes the first $match of a pipeline that has another $match later, with a stage between them.
-//
-//	[{$match: {a: 1}}, {$set: {b: 5}}, {$match: {c: 1}}]
-//	[{$set: {b: 5}}, {$match: {c: 1}}]
+// dropFirstMatch removes the first $match of a pipeline that has another $match later, with a stage between them. The
+// stage in between then is computed for the documents that the first $match left out.
 func dropFirstMatch(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -47,11 +49,11 @@ func dropFirstMatch(v any) any {
 	return slices.Delete(slices.Clone(stages), first, first+1)
 }
 
-// unsetUnused makes each $unset remove only the fields that the next stage doesn't use.
-// The path z keeps a $unset valid that has no other path left.
+// unsetUnused makes each $unset remove only the fields that the next stage doesn't use. It adds z, a name that no
+// document of the grammar has, because $unset needs a name.
 //
-//	[{$unset: ["a", "b"]}, {$set: {c: "$a"}}]
-//	[{$unset: ["b", "z"]}, {$set: {c: "$a"}}]
+//	[{$unset: ["a", "c"]}, {$set: {b: "$a"}}]
+//	[{$unset: ["c", "z"]}, {$set: {b: "$a"}}]
 func unsetUnused(v any) any {
 	stages, _ := v.(bson.A)
 	for i := 0; i+1 < len(stages); i++ {
@@ -77,10 +79,9 @@ func unsetUnused(v any) any {
 	return stages
 }
 
-// unsetWhole makes $unset remove the whole top-level fields of its paths.
+// unsetWhole makes $unset remove the whole top-level fields of its paths:
 //
-//	{$unset: ["a.b", "a.c", "d"]}
-//	{$unset: ["a", "d"]}
+//	{$unset: ["a.b", "a.c"]}  becomes  {$unset: ["a"]}
 func unsetWhole(v any) any {
 	stage, _ := v.(bson.D)
 	if len(stage) != 1 || stage[0].Key != "$unset" {
@@ -113,9 +114,6 @@ func descendAlways(v any) any {
 }
 
 // sortBeforeFill puts a $sort before each $fill that has only values, and no method.
-//
-//	[{$fill: {sortBy: {a: 1}, output: {b: {value: 5}}}}]
-//	[{$sort: {a: 1}}, {$fill: {sortBy: {a: 1}, output: {b: {value: 5}}}}]
 func sortBeforeFill(v any) any {
 	stages, ok := v.(bson.A)
 	if !ok {
@@ -132,10 +130,8 @@ func sortBeforeFill(v any) any {
 	return out
 }
 
-// fillEach replaces a $fill by an $addFields that computes its values for each document.
-//
-//	{$fill: {output: {"a.b": {value: {$divide: [1, 0]}}}}}
-//	{$addFields: {za_b: {$divide: [1, 0]}}}
+// fillEach replaces a $fill by an $addFields that computes its values for each document. The names of the new fields
+// don't matter, because rules only ask whether this stage fails.
 func fillEach(v any) any {
 	output, ok := tree.Lookup(tree.Lookup(v, "$fill"), "output").(bson.D)
 	if !ok {
@@ -183,10 +179,7 @@ func dropPartitions(v any) any {
 	return v
 }
 
-// joinAll makes $lookup join every document.
-//
-//	{from: "o", localField: "a", foreignField: "b", pipeline: [], as: "c"}
-//	{from: "o", pipeline: [], as: "c"}
+// joinAll makes $lookup join every document. A pipeline in the $lookup stays.
 func joinAll(v any) any {
 	if doc, ok := v.(bson.D); ok && tree.HasField(doc, "localField") {
 		return dropField(dropField(doc, "localField"), "foreignField")
@@ -194,7 +187,7 @@ func joinAll(v any) any {
 	return v
 }
 
-// countAnyway replaces $count by stages that return a document with 0 if there is nothing to count.
+// countAnyway replaces $count by stages that return a document with 0 if there is nothing to count:
 //
 //	[{$count: "n"}]
 //	[{$facet: {z: []}}, {$project: {n: {$size: "$z"}}}]

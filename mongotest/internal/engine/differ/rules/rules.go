@@ -15,8 +15,10 @@ type rule struct {
 	matches func(x difference) bool
 }
 
-// Explain returns the name of the rule that explains how a case's outcomes differ, "" if none does. Run says what the
-// engine does with another case.
+// Explain returns the name of the first rule that explains how a case's outcomes differ, or "" if no rule does. The
+// runner calls it for each case whose outcomes differ (run.go in package differ). kind says how they differ, as
+// outcome.Compare found. run is called with cases that rules make: it runs them on the engine alone, and returns the
+// outcome.
 func Explain(
 	c cases.Case, kind outcome.Kind, engine, server outcome.Outcome, run func(cases.Case) outcome.Outcome,
 ) string {
@@ -29,8 +31,8 @@ func Explain(
 	return ""
 }
 
-// rules has the rules in the order in which Explain asks them. A rule on one difference stands before a rule on two, so
-// that a difference gets the simpler name.
+// rules are all rules, in the order in which Explain asks them. A difference that several rules explain is counted for
+// the first of them.
 var rules = slices.Concat(updateRules, updateOperatorRules, findRules, valueRules, expressionRules, numberRules,
 	aggregateRules,
 	stageRules, placeRules, mixedRules)

@@ -174,9 +174,8 @@ var further = []struct{ server, manual, page string }{
 		page:   "core/schema-validation",
 	},
 	{
-		server: "$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, dependencies, " +
-			"minProperties, maxProperties, title and description",
-
+		server: "$jsonSchema lacks anyOf, allOf, not, additionalProperties, patternProperties, " +
+			"dependencies, minProperties, maxProperties, title and description",
 		manual: "All of them are keywords.", page: "reference/operator/query/jsonSchema",
 	},
 	{"collations are refused", "Strings compare by the rules of a locale.", "reference/collation"},

@@ -114,10 +114,9 @@ var stageRules = []rule{
 		func(x difference) bool {
 			made := x
 			made.engine = x.run(x.MapCommand(dropPartitions))
+			sortRounded := func(v any) any { return sortFields(roundDigits(v)) }
 			return x.densifies(nil) &&
-				(x.sameFor(dropPartitions) ||
-					x.Uses(roundedOperators...) &&
-						made.sameAfter(func(v any) any { return sortFields(roundDigits(v)) }))
+				(x.sameFor(dropPartitions) || x.Uses(roundedOperators...) && made.sameAfter(sortRounded))
 		},
 	},
 	{
@@ -238,8 +237,8 @@ var stageRules = []rule{
 		// output: the name {$literal: "a.b"} that $setField makes. Code 31249 is of a path collision, 16410 of a name
 		// with "$".
 		"$bucketAuto and $setWindowFields take a name with dots for a path, and none with a dollar sign",
-		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and " +
-			"Dollar Signs).",
+		"MongoDB's documents may have names with dots and dollar signs in them (Field Names with Periods and Dollar " +
+			"Signs).",
 		func(x difference) bool {
 			return x.kind == outcome.OnlyServer && (x.server.Code == 31249 || x.server.Code == 16410) &&
 				x.Uses("$bucketAuto", "$setWindowFields") && x.Uses("$setField")
@@ -248,8 +247,8 @@ var stageRules = []rule{
 	{
 		// 5 documents in 3 buckets: MongoDB makes buckets of 2, 2 and 1 documents, the server may make 2, 1 and 2.
 		"$bucketAuto divides what is left anew for each bucket",
-		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the " +
-			"manual doesn't say so ($bucketAuto).",
+		"MongoDB's buckets have the rounded quotient of documents and buckets, and the last one the rest; the manual " +
+			"doesn't say so ($bucketAuto).",
 		func(x difference) bool {
 			one := false
 			tree.Walk(x.Command, func(key string, v any) { one = one || key == "buckets" && v == int32(1) })

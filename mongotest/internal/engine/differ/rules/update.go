@@ -8,7 +8,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// updateRules are of updates as a whole: the order of fields, upserts, and paths.
+// updateRules are of updates as a whole: atomicity, upserts, unique indexes, the order of fields, positional paths and
+// array filters. The commands are update and findAndModify.
 var updateRules = []rule{
 	{
 		// Code 224 is QueryFeatureNotAllowed. The server gives it too if the upsert inserts.

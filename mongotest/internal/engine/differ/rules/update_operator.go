@@ -11,7 +11,7 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// updateOperatorRules are of single update operators, such as $addToSet and $mul.
+// updateOperatorRules are of single update operators, such as $inc and $rename. They stand behind updateRules.
 var updateOperatorRules = []rule{
 	{
 		// {$addToSet: {a: Decimal128("1.5")}} on {a: [1.5]}: the server adds it.
@@ -91,7 +91,7 @@ var updateOperatorRules = []rule{
 		"$mul of a missing field by NaN or infinity stores 0",
 		"MongoDB multiplies by zero of the same type, which gives NaN ($mul, \"Missing Field\").",
 		func(x difference) bool {
-			zeroNaN := func(v any) any {
+			replaceNaN := func(v any) any {
 				if bsonval.IsNaN(v) {
 					_, isDecimal := v.(bson.Decimal128)
 					v = any(0.0)
@@ -101,7 +101,7 @@ var updateOperatorRules = []rule{
 				}
 				return simplifyUpdate(v)
 			}
-			return x.IsUpdate() && x.Uses("$mul") && x.sameAfter(zeroNaN)
+			return x.IsUpdate() && x.Uses("$mul") && x.sameAfter(replaceNaN)
 		},
 	},
 	{

@@ -63,7 +63,8 @@ var valueRules = []rule{
 		},
 	},
 	{
-		// {$regexFindAll: {input: "é", regex: ""}}: é has one code point and two bytes. Empty matches aren't compared.
+		// {$regexFindAll: {input: "é", regex: ""}}: é has one code point and two bytes. Empty matches
+		// aren't compared.
 		"$regexFindAll of empty matches counts bytes",
 		"MongoDB finds a match at each code point ($regexFindAll).",
 		func(x difference) bool {

@@ -1,3 +1,5 @@
+// Cases that the runner keeps from the server. The comments show a command for each reason.
+
 package rules
 
 import (
@@ -10,8 +12,8 @@ import (
 	"github.com/docmodel/docmodel/mongotest/internal/engine/differ/tree"
 )
 
-// ReasonToWithhold names the reason for which a case isn't sent to the server, "" for most: a fault in the server
-// at hand (DocumentDB) ends the processes behind it, and with them everything that runs there meanwhile.
+// ReasonToWithhold names the reason for which a case isn't sent to the server, "" for most: a fault in the server at
+// hand (DocumentDB) ends the processes behind it, and with them everything that runs there meanwhile.
 func ReasonToWithhold(c cases.Case) string {
 	if cases.HasStage(c, "$documents") && (cases.HasStage(c, "$out") || cases.HasStage(c, "$merge")) {
 		return "server ends: $documents with $out or $merge"
@@ -40,10 +42,9 @@ func ReasonToWithhold(c cases.Case) string {
 	return ""
 }
 
-// hasPercentileThenFill reports whether a $fill comes after a $group with $percentile or $median.
+// hasPercentileThenFill reports whether a $fill comes after a $group with $percentile or $median:
 //
-//	[{$group: {_id: null, m: {$median: {input: "$a", method: "approximate"}}}},
-//	{$fill: {output: {m: {value: 5}}}}]
+//	[{$group: {_id: null, m: {$median: …}}}, {$fill: …}]
 func hasPercentileThenFill(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found, group := false, false
@@ -55,9 +56,9 @@ func hasPercentileThenFill(pipeline any) bool {
 	return found
 }
 
-// prunesEarly reports whether a $redact that isn't the last stage can prune.
+// prunesEarly reports whether a $redact that isn't the last stage can prune:
 //
-//	[{$redact: {$cond: ["$a", "$$PRUNE", "$$KEEP"]}}, {$limit: 1}]
+//	[{$redact: {$cond: ["$a", "$$KEEP", "$$PRUNE"]}}, {$limit: 1}]
 func prunesEarly(pipeline any) bool {
 	stages, _ := pipeline.(bson.A)
 	found := false
@@ -68,11 +69,16 @@ func prunesEarly(pipeline any) bool {
 	return found
 }
 
-// changesCaseOfType reports whether a letter-case operator has $type, or $toString of a boolean, as an operand.
+// changesCaseOfType reports whether a letter-case operator has $type, or $toString of a boolean, as an operand. The
+// last example counts if the case has a boolean anywhere.
+//
+//	{$toUpper: {$type: "$a"}}
+//	{$toLower: {$toString: true}}
+//	{$toLower: {$toString: "$a"}}
 func changesCaseOfType(c cases.Case) bool {
 	found := false
 	bools := c.HasValue(func(v any) bool { _, isBool := v.(bool); return isBool })
-	noteOperand := func(key string, v any) {
+	lookAtOperands := func(key string, v any) {
 		switch key {
 		case "$toUpper", "$toLower", "$strcasecmp":
 			list, ok := v.(bson.A)
@@ -87,22 +93,23 @@ func changesCaseOfType(c cases.Case) bool {
 			}
 		}
 	}
-	tree.Walk(c.Command, noteOperand)
+	tree.Walk(c.Command, lookAtOperands)
 	return found
 }
 
-// hasElementBesidePath reports whether a projection has both $elemMatch and a dotted path.
+// hasElementBesidePath reports whether a projection has both $elemMatch and a dotted path:
 //
-//	{a: {$elemMatch: {b: 1}}, "c.d": 1}
+//	{a: {$elemMatch: {b: 1}}, "d.e": 1}
 func hasElementBesidePath(projection any) bool {
 	fields, _ := projection.(bson.D)
 	return slices.ContainsFunc(fields, func(e bson.E) bool { return tree.Lookup(e.Value, "$elemMatch") != nil }) &&
 		slices.ContainsFunc(fields, func(e bson.E) bool { return strings.Contains(e.Key, ".") })
 }
 
-// hasConstantMerge reports whether $mergeObjects or $unsetField has a document without field paths as its operand.
+// hasConstantMerge reports whether $mergeObjects or $unsetField has a document without field paths as its operand:
 //
-//	{a: {$mergeObjects: {b: 1}}}
+//	{b: {$mergeObjects: {c: 1}}}
+//	{b: {$unsetField: {field: "c", input: {c: 1}}}}
 func hasConstantMerge(projection any) bool {
 	found := false
 	tree.Walk(projection, func(key string, v any) {
@@ -115,8 +122,6 @@ func hasConstantMerge(projection any) bool {
 }
 
 // hasEmptyPairs reports whether $arrayToObject has {$literal: []} as its operand.
-//
-//	{$arrayToObject: [{$literal: []}]}
 func hasEmptyPairs(command bson.D) bool {
 	found := false
 	tree.Walk(command, func(key string, v any) {
@@ -125,7 +130,7 @@ func hasEmptyPairs(command bson.D) bool {
 	return found
 }
 
-// hasConstantInDotted reports whether a dotted path of a projection has a constant.
+// hasConstantInDotted reports whether a dotted path of a projection has a constant:
 //
 //	{"a.b": {$add: [1, 2]}}
 func hasConstantInDotted(projection any) bool {
