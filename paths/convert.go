@@ -100,8 +100,10 @@ func ConvertInto[D, K, E, L any](
 		core.Fail("build is nil", place, "give a function that makes the target's documents")
 	}
 	under, err := target.under(spec)
-	return convert.MakeJob(convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.document),
-		bson.RawValue{}), target.t, under, spec.Delete, err)
+	job := convert.MakeJob(convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.document),
+		bson.RawValue{}), target.t, under, spec.Delete)
+	job.Err = err
+	return job
 }
 
 // under encodes the _id of spec.Under, if it has one.

@@ -1,6 +1,8 @@
 package paths
 
 import (
+	"cmp"
+
 	"github.com/docmodel/docmodel/internal/core"
 	"github.com/docmodel/docmodel/model"
 	"github.com/docmodel/docmodel/paths/internal/convert"
@@ -24,13 +26,12 @@ func Extract[E, N, O, D, K any](
 	if build == nil {
 		core.Fail("build is nil", place, "give a function that makes the documents")
 	}
-	under, err := target.under(spec)
-	id, errOwner := source.owner(owner)
-	if errOwner != nil {
-		err = errOwner
-	}
-	return convert.MakeJob(convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.document)),
-		target.t, under, spec.Delete, err)
+	under, errUnder := target.under(spec)
+	id, err := source.owner(owner)
+	job := convert.MakeJob(convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.document)),
+		target.t, under, spec.Delete)
+	job.Err = cmp.Or(err, errUnder)
+	return job
 }
 
 // AbsorbSpec says which part of a tree goes into a document: see [Absorb].
@@ -61,13 +62,18 @@ func Absorb[D, K, E, N, O any](
 	source *Tree[D, K], target *DocumentTree[E, N, O], owner O, build func(D) (E, error), spec AbsorbSpec[K],
 ) model.Change {
 	mustHave("Absorb", source != nil && target != nil)
-	var top bson.RawValue
-	var err error
-	if spec.Top != nil {
-		top, err = source.id(*spec.Top)
+	if build == nil {
+		return target.t.RefuseChange(target.t.Refuse("build", nil, "is nil"))
 	}
-	return target.absorbing(owner, convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.newNode), top),
-		spec.Delete, build == nil, err)
+	var top bson.RawValue
+	if spec.Top != nil {
+		var err error
+		if top, err = source.id(*spec.Top); err != nil {
+			return target.t.RefuseChange(err)
+		}
+	}
+	return target.absorbing(
+		owner, convert.MakeTreeOrigin(source.t, through(source.t.Decode, build, target.newNode), top), spec.Delete)
 }
 
 // ConvertDocument returns the change that copies the nodes of sourceOwner to targetOwner.
@@ -79,22 +85,25 @@ func ConvertDocument[E, N, O, F, M, P any](
 	source *DocumentTree[E, N, O], sourceOwner O, target *DocumentTree[F, M, P], targetOwner P, build func(E) (F, error), spec AbsorbSpec[N],
 ) model.Change {
 	mustHave("ConvertDocument", source != nil && target != nil)
+	if build == nil {
+		return target.t.RefuseChange(target.t.Refuse("build", nil, "is nil"))
+	}
 	id, err := source.owner(sourceOwner)
 	if spec.Top != nil && err == nil {
 		err = source.t.Refuse("Top", nil, "can be used only if the source is a tree of documents")
 	}
-	return target.absorbing(targetOwner,
-		convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete, build == nil, err)
+	if err != nil {
+		return target.t.RefuseChange(err)
+	}
+	return target.absorbing(
+		targetOwner, convert.MakeListOrigin(source.t, id, through(source.t.Decode, build, target.newNode)), spec.Delete)
 }
 
 // absorbing is the change that copies the nodes of an origin to an owner.
-func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove, none bool, err error) model.Change {
-	id, errOwner := t.owner(owner)
-	switch {
-	case none:
-		err = t.t.Refuse("build", nil, "is nil")
-	case err == nil:
-		err = errOwner
+func (t *DocumentTree[E, N, K]) absorbing(owner K, o convert.Origin, remove bool) model.Change {
+	id, err := t.owner(owner)
+	if err != nil {
+		return t.t.RefuseChange(err)
 	}
-	return convert.AbsorbOrigin(t.t, id, o, remove, err)
+	return convert.AbsorbOrigin(t.t, id, o, remove)
 }

@@ -151,7 +151,10 @@ func (t *DocumentTree[E, N, K]) insertion(
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 	o, err := t.owner(owner)
-	return t.t.LoadTree(o, nodes, err)
+	if err != nil {
+		return model.Refused(t.t.Owners, err)
+	}
+	return t.t.LoadTree(o, nodes)
 }
 
 // Push returns the write that adds a first or last root, or a first or last child of a
@@ -166,7 +169,10 @@ func (t *DocumentTree[E, N, K]) Load(owner K, nodes []E) model.Write {
 // Cost: one command, one document, by _id. A retry is safe.
 func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Write {
 	o, doc, p, err := t.insertion(owner, node, place)
-	return t.t.PushNode(o, doc, p, err)
+	if err != nil {
+		return model.Refused(t.t.Owners, err)
+	}
+	return t.t.PushNode(o, doc, p)
 }
 
 // Patch returns the write that sets fields of a node in a flat tree. Each key of fields
@@ -177,7 +183,10 @@ func (t *DocumentTree[E, N, K]) Push(owner K, node E, place Place[N]) model.Writ
 // Cost: one command, one document, by _id.
 func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write {
 	o, n, err := t.ids(owner, id)
-	return t.t.PatchNode(o, n, fields, err)
+	if err != nil {
+		return model.Refused(t.t.Owners, err)
+	}
+	return t.t.PatchNode(o, n, fields)
 }
 
 // Pull returns the write that deletes a leaf of a flat tree ([DocumentTree]). If several
@@ -189,7 +198,10 @@ func (t *DocumentTree[E, N, K]) Patch(owner K, id N, fields bson.D) model.Write 
 // commands find the reason.
 func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 	o, n, err := t.ids(owner, id)
-	return t.t.PullNode(o, n, err)
+	if err != nil {
+		return model.Refused(t.t.Owners, err)
+	}
+	return t.t.PullNode(o, n)
 }
 
 // Insert returns the change that adds a node at a place. The place decides the node's
@@ -199,7 +211,10 @@ func (t *DocumentTree[E, N, K]) Pull(owner K, id N) model.Write {
 // Cost: two commands, one document.
 func (t *DocumentTree[E, N, K]) Insert(owner K, node E, place Place[N]) model.Change {
 	o, doc, p, err := t.insertion(owner, node, place)
-	return t.t.InsertNode(o, doc, p, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.InsertNode(o, doc, p)
 }
 
 // Move returns the change that moves a node, with its subtree, to a place. Errors are
@@ -213,7 +228,10 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 	if err == nil {
 		err = errTo
 	}
-	return t.t.MoveNode(o, n, p, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.MoveNode(o, n, p)
 }
 
 // Delete returns the change that deletes a node. The parameter mode decides what happens
@@ -224,7 +242,10 @@ func (t *DocumentTree[E, N, K]) Move(owner K, id N, place Place[N]) model.Change
 // is deleted by $pull. Other deletions write the whole list.
 func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Change {
 	o, n, err := t.ids(owner, id)
-	return t.t.DeleteNode(o, n, forest.Mode(mode), err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.DeleteNode(o, n, forest.Mode(mode))
 }
 
 // Set returns the change that sets fields of a node, in a flat or nested tree. For fields
@@ -234,7 +255,10 @@ func (t *DocumentTree[E, N, K]) Delete(owner K, id N, mode DeleteMode) model.Cha
 // writer changed the node's position.
 func (t *DocumentTree[E, N, K]) Set(owner K, id N, fields bson.D) model.Change {
 	o, n, err := t.ids(owner, id)
-	return t.t.SetNode(o, n, fields, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.SetNode(o, n, fields)
 }
 
 // Replace returns the change that replaces a stored node by a new node with the same id.
@@ -250,7 +274,10 @@ func (t *DocumentTree[E, N, K]) Replace(owner K, node E) model.Change {
 	if err == nil {
 		err = errNode
 	}
-	return t.t.ReplaceNode(o, doc, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.ReplaceNode(o, doc)
 }
 
 // Repair returns the change that repairs an owner's list:
@@ -271,7 +298,10 @@ func (t *DocumentTree[E, N, K]) Repair(owner K, fresh ...N) model.Change {
 			ids[i], err = t.nodeID(id)
 		}
 	}
-	return t.t.RepairList(o, ids, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.RepairList(o, ids)
 }
 
 // Arrange yields the nodes of an owner's list in preorder, parents before children.

@@ -14,7 +14,10 @@ import (
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Node(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindNode(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindNode(o, n))
 }
 
 // Roots returns the query of the roots, sorted as by [DocumentTree.Arrange].
@@ -22,7 +25,10 @@ func (t *DocumentTree[E, N, K]) Node(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Roots(owner K) *model.Aggregate[E] {
 	o, err := t.owner(owner)
-	return t.asked(t.t.FindRoots(o, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindRoots(o))
 }
 
 // Parent returns the query of a node's parent. A root has no parent.
@@ -30,7 +36,10 @@ func (t *DocumentTree[E, N, K]) Roots(owner K) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Parent(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindParent(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindParent(o, n))
 }
 
 // Children returns the query of a node's children, sorted as by [DocumentTree.Arrange].
@@ -38,7 +47,10 @@ func (t *DocumentTree[E, N, K]) Parent(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Children(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindChildren(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindChildren(o, n))
 }
 
 // Siblings returns the query of a node's siblings, sorted as by [DocumentTree.Arrange].
@@ -47,7 +59,10 @@ func (t *DocumentTree[E, N, K]) Children(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree].
 func (t *DocumentTree[E, N, K]) Siblings(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindSiblings(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindSiblings(o, n))
 }
 
 // Ancestors returns the query of the nodes above a node, root first.
@@ -55,7 +70,10 @@ func (t *DocumentTree[E, N, K]) Siblings(owner K, id N) *model.Aggregate[E] {
 // Cost: see [DocumentTree]. For each ancestor, the server reads the list.
 func (t *DocumentTree[E, N, K]) Ancestors(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindAncestors(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindAncestors(o, n))
 }
 
 // Descendants returns the query of the nodes below a node, down to a depth, in preorder.
@@ -66,7 +84,10 @@ func (t *DocumentTree[E, N, K]) Ancestors(owner K, id N) *model.Aggregate[E] {
 // faster.
 func (t *DocumentTree[E, N, K]) Descendants(owner K, id N, depth int) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindDescendants(o, n, depth, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindDescendants(o, n, depth))
 }
 
 // Leaves returns the query of the childless nodes below a node, in preorder.
@@ -74,7 +95,10 @@ func (t *DocumentTree[E, N, K]) Descendants(owner K, id N, depth int) *model.Agg
 // Cost: as [DocumentTree.Descendants].
 func (t *DocumentTree[E, N, K]) Leaves(owner K, id N) *model.Aggregate[E] {
 	o, n, err := t.ids(owner, id)
-	return t.asked(t.t.FindLeaves(o, n, err))
+	if err != nil {
+		return t.asked(t.t.RefuseQuery(err))
+	}
+	return t.asked(t.t.FindLeaves(o, n))
 }
 
 // asked returns a query with its type.

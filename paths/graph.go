@@ -100,11 +100,11 @@ func (x *Graph[D, K]) Distances(sources ...K) *Supersteps {
 	for i, id := range sources {
 		v, err := x.docs.Docs().EncodeID(fmt.Sprintf("sources[%d]", i), id)
 		if err != nil {
-			return x.supersteps(x.g.DeclareDistances(nil, err))
+			return x.supersteps(x.g.RefuseDistances(err))
 		}
 		ids = append(ids, v)
 	}
-	return x.supersteps(x.g.DeclareDistances(ids, nil))
+	return x.supersteps(x.g.DeclareDistances(ids))
 }
 
 // Components returns the computation that finds each vertex's component. Two vertices are

@@ -147,7 +147,10 @@ func (t *Tree[D, K]) Insert(doc D, place Place[K]) model.Change {
 	if err == nil {
 		err = errAt
 	}
-	return t.t.InsertNode(stored, p, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.InsertNode(stored, p)
 }
 
 // Move returns the change that moves a node and its subtree to a place. Errors are
@@ -166,7 +169,10 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change {
 	if err == nil {
 		err = errTo
 	}
-	return t.t.MoveNode(n, p, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.MoveNode(n, p)
 }
 
 // Delete returns the change that deletes a node. [DeleteMode] decides what happens to the
@@ -186,7 +192,10 @@ func (t *Tree[D, K]) Move(id K, place Place[K]) model.Change {
 // With Promote and Rootify, a materialized path costs one more command per child.
 func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change {
 	n, err := t.id(id)
-	return t.t.DeleteNode(n, forest.Mode(mode), err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.DeleteNode(n, forest.Mode(mode))
 }
 
 // Rename returns the change that gives a node another segment, and updates the subtree's
@@ -198,7 +207,10 @@ func (t *Tree[D, K]) Delete(id K, mode DeleteMode) model.Change {
 // Cost: seven commands, or six for a root. One update writes the whole subtree.
 func (t *Tree[D, K]) Rename(id K, segment string) model.Change {
 	n, err := t.id(id)
-	return t.t.RenameNode(n, segment, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.RenameNode(n, segment)
 }
 
 // Rebalance returns the change that gives the children of a parent new, short order keys
@@ -214,7 +226,10 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change {
 	if parent != nil {
 		id, err = t.id(*parent)
 	}
-	return t.t.RebalanceChildren(id, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.RebalanceChildren(id)
 }
 
 // Load returns the change that stores all nodes of a tree. Pass the documents in any
@@ -228,7 +243,10 @@ func (t *Tree[D, K]) Rebalance(parent *K) model.Change {
 // (six in a new tree).
 func (t *Tree[D, K]) Load(docs []D) model.Change {
 	nodes, err := t.nodes(docs)
-	return t.t.LoadNodes(nodes, err)
+	if err != nil {
+		return t.t.RefuseChange(err)
+	}
+	return t.t.LoadNodes(nodes)
 }
 
 // nodes encodes documents of the caller and reads their links.

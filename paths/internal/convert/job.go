@@ -48,17 +48,17 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 )
 
-// errStirred says that others wrote while a conversion ran.
 // errStirred says that another client wrote to a tree during the conversion.
 var errStirred = fmt.Errorf("docmodel: a tree was changed during the conversion: %w", model.ErrStale)
 
 // MakeJob is the job that copies the nodes of an origin into a tree: below the node
 // under, or as roots if under has type 0. With remove, it deletes nodes that the origin
-// doesn't have.
-func MakeJob(from Origin, to *tree.Tree, under bson.RawValue, remove bool, err error) model.Job {
+// doesn't have. The shell sets the job's Err if an argument is invalid. Then the job reads
+// nothing.
+func MakeJob(from Origin, to *tree.Tree, under bson.RawValue, remove bool) model.Job {
 	c := &conversion{from: from, to: to, under: under, remove: remove}
 	name := "convert " + from.name + " to " + to.Collection
-	return model.Job{Name: name, Err: err, Stages: []model.Stage{{Name: name, Do: c.runJob}}}
+	return model.Job{Name: name, Stages: []model.Stage{{Name: name, Do: c.runJob}}}
 }
 
 // runJob runs the whole conversion as one stage, and explains duplicate keys.

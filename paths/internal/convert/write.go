@@ -12,7 +12,7 @@ import (
 // AbsorbOrigin is the change that replaces an owner's list by the nodes of an origin. It
 // is one atomic write, so it needs neither a lease nor batches. See
 // [document.Tree.AbsorbNodes].
-func AbsorbOrigin(t *document.Tree, owner bson.RawValue, o Origin, remove bool, err error) model.Change {
+func AbsorbOrigin(t *document.Tree, owner bson.RawValue, o Origin, remove bool) model.Change {
 	read := func(ctx context.Context, db model.DB) ([]document.Node, error) {
 		// The size is checked while reading, so that a source that is too large isn't
 		// read to its end.
@@ -39,5 +39,5 @@ func AbsorbOrigin(t *document.Tree, owner bson.RawValue, o Origin, remove bool, 
 		}
 		return out, nil
 	}
-	return t.AbsorbNodes(owner, remove, read, err)
+	return t.AbsorbNodes(owner, remove, read)
 }

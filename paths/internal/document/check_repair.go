@@ -13,8 +13,8 @@ import (
 )
 
 // RepairList is the change that repairs an owner's list, with new ids of the caller's.
-func (t *Tree) RepairList(owner bson.RawValue, fresh []bson.RawValue, err error) model.Change {
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planRepair(owner, s, fresh, false) })
+func (t *Tree) RepairList(owner bson.RawValue, fresh []bson.RawValue) model.Change {
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planRepair(owner, s, fresh, false) })
 }
 
 // planRepair is the plan that repairs a list:

@@ -24,17 +24,19 @@ const firstPosition = 10_000_000
 const maxNested = 50
 
 // queryEntries is a query of one owner. Its stages see the entries in the field all.
-func (t *Tree) queryEntries(owner bson.RawValue, err error, stages ...bson.D) model.Aggregation {
-	a := model.Aggregation{Collection: t.Owners, Index: model.IDIndex, Err: err}
-	if err != nil {
-		return a
-	}
+func (t *Tree) queryEntries(owner bson.RawValue, stages ...bson.D) model.Aggregation {
+	a := model.Aggregation{Collection: t.Owners, Index: model.IDIndex}
 	a.Pipeline = mongo.Pipeline{
 		mql.Op("$match", bson.D{{Key: "_id", Value: mql.Eq(owner)}}),
 		mql.Op("$project", bson.D{{Key: "_id", Value: 0}, {Key: "all", Value: t.makeAllEntries()}}),
 	}
 	a.Pipeline = append(a.Pipeline, stages...)
 	return a
+}
+
+// RefuseQuery is a query that gives an error of its arguments, and sends nothing.
+func (t *Tree) RefuseQuery(err error) model.Aggregation {
+	return model.Aggregation{Collection: t.Owners, Index: model.IDIndex, Err: err}
 }
 
 // returnNodes returns the stages that return the nodes of chosen entries: sorted by their

@@ -7,42 +7,42 @@ import (
 )
 
 // FindNode is the query of one node.
-func (t *Tree) FindNode(owner, id bson.RawValue, err error) model.Aggregation {
+func (t *Tree) FindNode(owner, id bson.RawValue) model.Aggregation {
 	return t.queryEntries(
-		owner, err, t.returnNodes(mql.Op("$slice", filterEntries("$$e.i", mql.Literal(id)), 1), false)...,
+		owner, t.returnNodes(mql.Op("$slice", filterEntries("$$e.i", mql.Literal(id)), 1), false)...,
 	)
 }
 
 // FindRoots is the query of the nodes without a parent, in order.
-func (t *Tree) FindRoots(owner bson.RawValue, err error) model.Aggregation {
-	return t.queryEntries(owner, err, t.returnNodes(filterEntries("$$e.p", nil), t.spec.Order != "")...)
+func (t *Tree) FindRoots(owner bson.RawValue) model.Aggregation {
+	return t.queryEntries(owner, t.returnNodes(filterEntries("$$e.p", nil), t.spec.Order != "")...)
 }
 
 // FindChildren is the query of a node's children, in order.
-func (t *Tree) FindChildren(owner, id bson.RawValue, err error) model.Aggregation {
-	return t.queryEntries(owner, err, t.returnNodes(filterEntries("$$e.p", mql.Literal(id)), t.spec.Order != "")...)
+func (t *Tree) FindChildren(owner, id bson.RawValue) model.Aggregation {
+	return t.queryEntries(owner, t.returnNodes(filterEntries("$$e.p", mql.Literal(id)), t.spec.Order != "")...)
 }
 
 // FindSiblings is the query of the other nodes with a node's parent, in order.
-func (t *Tree) FindSiblings(owner, id bson.RawValue, err error) model.Aggregation {
+func (t *Tree) FindSiblings(owner, id bson.RawValue) model.Aggregation {
 	// A missing node has no entry: own.p is then missing, which equals no entry's p.
 	other := mql.Op("$and", mql.Op("$ne", "$$e.i", mql.Literal(id)), mql.Op("$eq", "$$e.p", "$$own.p"))
 	return t.queryEntries(
-		owner, err, t.returnNodes(bindOwnEntry(id, filterBy("$all", "e", other)), t.spec.Order != "")...,
+		owner, t.returnNodes(bindOwnEntry(id, filterBy("$all", "e", other)), t.spec.Order != "")...,
 	)
 }
 
 // FindParent is the query of a node's parent.
-func (t *Tree) FindParent(owner, id bson.RawValue, err error) model.Aggregation {
+func (t *Tree) FindParent(owner, id bson.RawValue) model.Aggregation {
 	return t.queryEntries(
-		owner, err, t.returnNodes(mql.Op("$slice", bindOwnEntry(id, filterEntries("$$e.i", "$$own.p")), 1), false)...,
+		owner, t.returnNodes(mql.Op("$slice", bindOwnEntry(id, filterEntries("$$e.i", "$$own.p")), 1), false)...,
 	)
 }
 
 // FindAncestors is the query of the nodes above a node, root first. It follows the
 // parents by one reduction over as many steps as there are nodes. A damaged list can have
 // a cycle: the reduction stops at a node that it has met.
-func (t *Tree) FindAncestors(owner, id bson.RawValue, err error) model.Aggregation {
+func (t *Tree) FindAncestors(owner, id bson.RawValue) model.Aggregation {
 	next := mql.Op("$arrayElemAt", filterEntries("$$e.i", "$$value.at"), 0)
 	ends := mql.Op(
 		"$or", mql.Op("$eq", mql.Op("$type", "$$next"), "missing"), mql.Op("$in", "$$value.at", "$$value.up.i"),
@@ -57,23 +57,23 @@ func (t *Tree) FindAncestors(owner, id bson.RawValue, err error) model.Aggregati
 		bson.D{{Key: "at", Value: mql.IfNull("$$own.p", nil)}, {Key: "up", Value: bson.A{}}},
 		mql.Cond(mql.Op("$eq", "$$value.at", nil), "$$value", step))
 	return t.queryEntries(
-		owner, err, t.returnNodes(bindOwnEntry(id, let(bson.D{{Key: "way", Value: way}}, "$$way.up")), false)...,
+		owner, t.returnNodes(bindOwnEntry(id, let(bson.D{{Key: "way", Value: way}}, "$$way.up")), false)...,
 	)
 }
 
 // FindDescendants is the query of the nodes below a node down to a depth, 0 for all, in
 // preorder.
-func (t *Tree) FindDescendants(owner, id bson.RawValue, depth int, err error) model.Aggregation {
-	if err == nil && depth < 0 {
-		err = t.Refuse("depth", depth, "is negative: give 0 for all")
+func (t *Tree) FindDescendants(owner, id bson.RawValue, depth int) model.Aggregation {
+	if depth < 0 {
+		return t.RefuseQuery(t.Refuse("depth", depth, "is negative: give 0 for all"))
 	}
-	return t.queryEntries(owner, err, t.returnNodes(collectBelow(makeTopEntry(id), depth), true)...)
+	return t.queryEntries(owner, t.returnNodes(collectBelow(makeTopEntry(id), depth), true)...)
 }
 
 // FindLeaves is the query of the nodes below a node that have no children, in preorder.
-func (t *Tree) FindLeaves(owner, id bson.RawValue, err error) model.Aggregation {
+func (t *Tree) FindLeaves(owner, id bson.RawValue) model.Aggregation {
 	return t.queryEntries(
-		owner, err,
+		owner,
 		t.returnNodes(
 			filterBy(collectBelow(makeTopEntry(id), 0), "e", mql.Op("$not", bson.A{mql.Op("$in", "$$e.i", "$all.p")})),
 			true,

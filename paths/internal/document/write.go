@@ -57,20 +57,27 @@ func (t *Tree) decodeState(doc bson.Raw) (s state) {
 }
 
 // makeChange is a change of an owner's list.
-func (t *Tree) makeChange(owner bson.RawValue, err error, decide func(state) (model.Plan, error)) model.Change {
+func (t *Tree) makeChange(owner bson.RawValue, decide func(state) (model.Plan, error)) model.Change {
 	return makeChangeOf(
-		t, func(ctx context.Context, db model.DB) (state, error) { return t.readState(ctx, db, owner) }, decide, err,
+		t, func(ctx context.Context, db model.DB) (state, error) { return t.readState(ctx, db, owner) }, decide,
 	)
+}
+
+// RefuseChange is a change that gives an error of its arguments, and sends nothing.
+func (t *Tree) RefuseChange(err error) model.Change {
+	c := makeChangeOf[state](t, nil, nil)
+	c.Err = err
+	return c
 }
 
 // makeChangeOf is a change whose state has the type S.
 // A popular owner has many writers, hence up to 64 attempts with pauses of up to 100 ms.
 func makeChangeOf[S any](
-	t *Tree, read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error), err error,
+	t *Tree, read func(context.Context, model.DB) (S, error), decide func(S) (model.Plan, error),
 ) model.Change {
 	return model.ChangeOf[S]{
 		Name: "tree " + t.Owners + "." + t.Path, Read: read, Decide: decide,
-		Err: err, Attempts: 64, MaxPause: 100 * time.Millisecond,
+		Attempts: 64, MaxPause: 100 * time.Millisecond,
 	}.Change()
 }
 
@@ -175,10 +182,8 @@ func (t *Tree) requireFlat(instead string) error {
 }
 
 // PushNode is the write that adds a leaf as the first or last child, without a read.
-func (t *Tree) PushNode(owner bson.RawValue, node bson.Raw, at forest.Place[bson.RawValue], err error) model.Write {
-	if err == nil {
-		err = t.requireFlat("Insert")
-	}
+func (t *Tree) PushNode(owner bson.RawValue, node bson.Raw, at forest.Place[bson.RawValue]) model.Write {
+	err := t.requireFlat("Insert")
 	switch {
 	case err != nil:
 	case t.spec.Order != "":
@@ -267,11 +272,8 @@ func (t *Tree) setAtPath(at string, set []field) bson.D {
 }
 
 // LoadTree is the write that stores a whole tree in an owner without nodes.
-func (t *Tree) LoadTree(owner bson.RawValue, nodes any, err error) model.Write {
-	var w model.Write
-	if err == nil {
-		w, err = t.writeLoad(owner, nodes)
-	}
+func (t *Tree) LoadTree(owner bson.RawValue, nodes any) model.Write {
+	w, err := t.writeLoad(owner, nodes)
 	if err != nil {
 		return model.Refused(t.Owners, err)
 	}
@@ -341,11 +343,8 @@ func (t *Tree) checkLoadable(owner, list bson.RawValue) error {
 
 // PullNode is the write that deletes a leaf without a read. It has no Done: a missing
 // node may be another writer's work.
-func (t *Tree) PullNode(owner, id bson.RawValue, err error) model.Write {
-	if err == nil {
-		err = t.requireFlat("Delete")
-	}
-	if err != nil {
+func (t *Tree) PullNode(owner, id bson.RawValue) model.Write {
+	if err := t.requireFlat("Delete"); err != nil {
 		return model.Refused(t.Owners, err)
 	}
 	return t.writePull(owner, id)

@@ -31,14 +31,14 @@ type Node struct {
 // AbsorbNodes is the change that replaces an owner's list by the nodes that the function
 // nodes reads. Package convert calls it.
 func (t *Tree) AbsorbNodes(
-	owner bson.RawValue, remove bool, nodes func(context.Context, model.DB) ([]Node, error), err error,
+	owner bson.RawValue, remove bool, nodes func(context.Context, model.DB) ([]Node, error),
 ) model.Change {
 	return makeChangeOf(t, func(ctx context.Context, db model.DB) (s absorbState, err error) {
 		if s.Owner, err = t.readState(ctx, db, owner); err == nil {
 			s.Nodes, err = nodes(ctx, db)
 		}
 		return s, err
-	}, func(s absorbState) (model.Plan, error) { return t.planAbsorb(owner, s, remove) }, err)
+	}, func(s absorbState) (model.Plan, error) { return t.planAbsorb(owner, s, remove) })
 }
 
 // CheckRoom refuses more nodes, or more bytes, than a document can hold. from names the

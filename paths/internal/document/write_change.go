@@ -17,9 +17,9 @@ import (
 
 // InsertNode is the change that adds a node at a place.
 func (t *Tree) InsertNode(
-	owner bson.RawValue, node bson.Raw, at forest.Place[bson.RawValue], err error,
+	owner bson.RawValue, node bson.Raw, at forest.Place[bson.RawValue],
 ) model.Change {
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planInsert(owner, s, node, at) })
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planInsert(owner, s, node, at) })
 }
 
 // planInsert is the plan of InsertNode. Without order keys, a flat list is only pushed
@@ -91,8 +91,8 @@ func (t *Tree) checkMax(have, more int) error {
 }
 
 // MoveNode is the change that moves a node to a place.
-func (t *Tree) MoveNode(owner, id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change {
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planMove(owner, s, id, to) })
+func (t *Tree) MoveNode(owner, id bson.RawValue, to forest.Place[bson.RawValue]) model.Change {
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planMove(owner, s, id, to) })
 }
 
 // planMove is the plan of MoveNode. It is empty if the node is already there.
@@ -140,11 +140,11 @@ func (t *Tree) planMove(
 }
 
 // DeleteNode is the change that deletes a node.
-func (t *Tree) DeleteNode(owner, id bson.RawValue, mode forest.Mode, err error) model.Change {
-	if err == nil && mode > forest.Rootify {
-		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
+func (t *Tree) DeleteNode(owner, id bson.RawValue, mode forest.Mode) model.Change {
+	if mode > forest.Rootify {
+		return t.RefuseChange(t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package"))
 	}
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planDelete(owner, s, id, mode) })
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planDelete(owner, s, id, mode) })
 }
 
 // planDelete is the plan of DeleteNode. It removes each Done: see the package comment.

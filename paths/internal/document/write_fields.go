@@ -12,11 +12,8 @@ import (
 )
 
 // PatchNode is the write that sets fields of a node without a read.
-func (t *Tree) PatchNode(owner, id bson.RawValue, fields bson.D, err error) model.Write {
-	set, errSet := t.encodeFields(fields)
-	if err == nil {
-		err = errSet
-	}
+func (t *Tree) PatchNode(owner, id bson.RawValue, fields bson.D) model.Write {
+	set, err := t.encodeFields(fields)
 	if err != nil {
 		return model.Refused(t.Owners, err)
 	}
@@ -24,12 +21,12 @@ func (t *Tree) PatchNode(owner, id bson.RawValue, fields bson.D, err error) mode
 }
 
 // SetNode is the change that sets fields of a node.
-func (t *Tree) SetNode(owner, id bson.RawValue, fields bson.D, err error) model.Change {
-	set, errSet := t.encodeFields(fields)
-	if err == nil {
-		err = errSet
+func (t *Tree) SetNode(owner, id bson.RawValue, fields bson.D) model.Change {
+	set, err := t.encodeFields(fields)
+	if err != nil {
+		return t.RefuseChange(err)
 	}
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planSet(owner, s, id, set) })
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planSet(owner, s, id, set) })
 }
 
 // planSet is the plan of SetNode. Because the list was read, it knows by how much the
@@ -64,8 +61,8 @@ func (t *Tree) planSet(owner bson.RawValue, s state, id bson.RawValue, set []fie
 }
 
 // ReplaceNode is the change that stores a node in place of the node with its id.
-func (t *Tree) ReplaceNode(owner bson.RawValue, node bson.Raw, err error) model.Change {
-	return t.makeChange(owner, err, func(s state) (model.Plan, error) { return t.planReplace(owner, s, node) })
+func (t *Tree) ReplaceNode(owner bson.RawValue, node bson.Raw) model.Change {
+	return t.makeChange(owner, func(s state) (model.Plan, error) { return t.planReplace(owner, s, node) })
 }
 
 // planReplace is the plan of ReplaceNode. The node keeps its links, or its list of

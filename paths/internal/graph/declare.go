@@ -127,10 +127,16 @@ type Supersteps struct {
 }
 
 // DeclareDistances declares the distance of each vertex from the nearest of some sources,
-// whose _ids are encoded. Each method's result returns err, if there is one.
-func (g *Graph) DeclareDistances(from bson.A, err error) *Supersteps {
-	s := &Supersteps{g: g, kind: distances, from: from, err: err}
+// whose _ids are encoded.
+func (g *Graph) DeclareDistances(from bson.A) *Supersteps {
+	s := &Supersteps{g: g, kind: distances, from: from}
 	return s.setAsked(from)
+}
+
+// RefuseDistances is a computation whose methods give an error of its arguments.
+func (g *Graph) RefuseDistances(err error) *Supersteps {
+	s := &Supersteps{g: g, kind: distances, err: err}
+	return s.setAsked(nil)
 }
 
 // DeclareComponents declares the connected components, with edges in both directions.

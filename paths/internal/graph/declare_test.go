@@ -100,5 +100,5 @@ func nearBy(from ...string) *graph.Supersteps {
 	for _, id := range from {
 		ids = append(ids, id)
 	}
-	return coreOf("near").DeclareDistances(ids, nil)
+	return coreOf("near").DeclareDistances(ids)
 }

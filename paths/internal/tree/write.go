@@ -242,9 +242,15 @@ func (t *Tree) checkSpotFree(ctx context.Context, db model.DB, n Node, s spot, l
 	return err
 }
 
-// InsertNode is the change that stores a document at a place. err is an error of its
-// arguments, which the shell found.
-func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err error) model.Change {
+// RefuseChange is a change that gives an error of its arguments, and sends nothing.
+func (t *Tree) RefuseChange(err error) model.Change {
+	c := t.MakeChange(nil, nil)
+	c.Err = err
+	return c
+}
+
+// InsertNode is the change that stores a document at a place.
+func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue]) model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.ReadNode(doc)
 		if err != nil {
@@ -267,13 +273,11 @@ func (t *Tree) InsertNode(doc bson.Raw, at forest.Place[bson.RawValue], err erro
 		}
 		return err
 	}
-	c := t.MakeChange(read, t.decideInsert)
-	c.Err = err
-	return c
+	return t.MakeChange(read, t.decideInsert)
 }
 
 // MoveNode is the change that moves a node, with its subtree, to a place.
-func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue], err error) model.Change {
+func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue]) model.Change {
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		found, ref, err := t.readNodeAndReference(ctx, db, id, to)
 		if err == nil && found == nil {
@@ -308,9 +312,7 @@ func (t *Tree) MoveNode(id bson.RawValue, to forest.Place[bson.RawValue], err er
 		}
 		return t.checkFit(ctx, db, n, s.to)
 	}
-	c := t.MakeChange(read, t.decideMove)
-	c.Err = err
-	return c
+	return t.MakeChange(read, t.decideMove)
 }
 
 // checkCycle refuses a spot in the node's own subtree. If the parent's document doesn't

@@ -11,9 +11,9 @@ import (
 
 // DeleteNode is the change that deletes a node, and does with its children what mode
 // says.
-func (t *Tree) DeleteNode(id bson.RawValue, mode forest.Mode, err error) model.Change {
-	if err == nil && mode > forest.Rootify {
-		err = t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package")
+func (t *Tree) DeleteNode(id bson.RawValue, mode forest.Mode) model.Change {
+	if mode > forest.Rootify {
+		return t.RefuseChange(t.Refuse("mode", uint8(mode), "isn't a DeleteMode: use a constant of the package"))
 	}
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.readSoundNode(ctx, db, id)
@@ -34,9 +34,7 @@ func (t *Tree) DeleteNode(id bson.RawValue, mode forest.Mode, err error) model.C
 		}
 		return t.readDissolveSpots(ctx, db, mode, s)
 	}
-	c := t.MakeChange(read, func(s State) (model.Plan, error) { return t.decideDelete(s, mode) })
-	c.Err = err
-	return c
+	return t.MakeChange(read, func(s State) (model.Plan, error) { return t.decideDelete(s, mode) })
 }
 
 // readDissolveSpots reads where the children go: into the node's place, or behind the

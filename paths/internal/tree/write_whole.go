@@ -15,10 +15,10 @@ import (
 
 // LoadNodes is the change that stores the nodes of a whole tree. It mends: a second run
 // meets equal documents under their _ids, which counts as done.
-func (t *Tree) LoadNodes(nodes []Node, err error) model.Change {
+func (t *Tree) LoadNodes(nodes []Node) model.Change {
 	c := t.MakeChange(func(context.Context, model.DB, *State) error { return nil },
 		func(State) (model.Plan, error) { return t.decideLoad(nodes), nil })
-	c.Mends, c.Err = true, err
+	c.Mends = true
 	return c
 }
 
@@ -106,9 +106,9 @@ func (t *Tree) chooseLoadOrders(f *forest.Forest[string], nodes map[string]Node)
 
 // RebalanceChildren is the change that gives a node's children new short order keys. A
 // parent of type 0 means the roots.
-func (t *Tree) RebalanceChildren(parent bson.RawValue, err error) model.Change {
+func (t *Tree) RebalanceChildren(parent bson.RawValue) model.Change {
 	at := forest.ConvertNullToNil(parent)
-	c := t.MakeChange(func(ctx context.Context, db model.DB, s *State) (err error) {
+	return t.MakeChange(func(ctx context.Context, db model.DB, s *State) (err error) {
 		s.children, err = t.ReadNodes(ctx, db, t.FindChildren(at))
 		if err == nil && at != nil && len(s.children) == 0 {
 			_, err = t.readNode(ctx, db, parent)
@@ -117,8 +117,6 @@ func (t *Tree) RebalanceChildren(parent bson.RawValue, err error) model.Change {
 	}, func(s State) (model.Plan, error) {
 		return model.NewPlan(t.respaceSiblings(spot{crowd: s.children, at: len(s.children)}, s.Change)...), nil
 	})
-	c.Err = err
-	return c
 }
 
 // A renamer is a representation whose nodes have segments that can change.
@@ -128,10 +126,10 @@ type renamer interface {
 }
 
 // RenameNode is the change that gives a node another segment.
-func (t *Tree) RenameNode(id bson.RawValue, segment string, err error) model.Change {
+func (t *Tree) RenameNode(id bson.RawValue, segment string) model.Change {
 	r, ok := t.Rep.(renamer)
-	if !ok && err == nil {
-		err = t.Refuse("segment", segment, "can't be used: this representation has no segments")
+	if !ok {
+		return t.RefuseChange(t.Refuse("segment", segment, "can't be used: this representation has no segments"))
 	}
 	read := func(ctx context.Context, db model.DB, s *State) error {
 		n, err := t.readSoundNode(ctx, db, id)
@@ -153,9 +151,7 @@ func (t *Tree) RenameNode(id bson.RawValue, segment string, err error) model.Cha
 		}
 		return err
 	}
-	c := t.MakeChange(read, func(s State) (model.Plan, error) {
+	return t.MakeChange(read, func(s State) (model.Plan, error) {
 		return model.NewPlan(r.planRename(s.node, segment, s.Change)...), nil
 	})
-	c.Err = err
-	return c
 }
