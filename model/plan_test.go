@@ -113,7 +113,10 @@ func TestCost(t *testing.T) {
 			reason: "inserts share a command",
 		},
 		{updateMany(bson.D{}, set).Cost(), model.Cost{Commands: 1, Unbounded: true}, "as many as match"},
-		{model.NewPlan(mergeInto("a", d("$out", "b"))).Cost(), model.Cost{Commands: 1, Unbounded: true}, "as many as the pipeline gives"},
+		{
+			model.NewPlan(mergeInto("a", d("$out", "b"))).Cost(), model.Cost{Commands: 1, Unbounded: true},
+			"as many as the pipeline gives",
+		},
 		{
 			got:    model.NewPlan(parts.Delete(1), updateMany(bson.D{}, set)).Cost(),
 			want:   model.Cost{Commands: 2, Written: 1, Unbounded: true, Indexes: []string{"_id_"}},

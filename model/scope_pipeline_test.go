@@ -17,7 +17,9 @@ import (
 func TestScopeMergeKeepsTenant(t *testing.T) {
 	tenancy.Differs(t, "it has a scope of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, mongotest.Feature{Name: "$merge with a pipeline", Probe: func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "$merge with a pipeline", Probe: func(
+			ctx context.Context, db *mongo.Database,
+		) error {
 			c := db.Collection("probe")
 			_, err := c.InsertOne(ctx, d("_id", 1))
 			if err == nil {

@@ -98,7 +98,8 @@ func (b *backend) configure(c *config) error {
 			return errServerAlone
 		}
 		if c.shards != nil {
-			panic("mongotest: Settings.Standalone: a sharded cluster has transactions\n\tremedy: leave out the Shards, or this setting")
+			panic("mongotest: Settings.Standalone: a sharded cluster has transactions\n\tremedy: " +
+				"leave out the Shards, or this setting")
 		}
 		b.engine.SetStandalone()
 	}

@@ -64,7 +64,8 @@ func (s Settings) apply(c *config) {
 	if s.Version != "" {
 		major, known := map[string]int{"5.0": 5, "6.0": 6, "7.0": 7, "8.0": 8}[s.Version]
 		if !known {
-			panic(fmt.Sprintf("mongotest: Settings.Version: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"", s.Version))
+			panic(fmt.Sprintf("mongotest: Settings.Version: %q\n\tremedy: take \"5.0\", \"6.0\", \"7.0\" or \"8.0\"",
+				s.Version))
 		}
 		c.version = major
 	}

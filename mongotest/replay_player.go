@@ -164,7 +164,8 @@ func (p *player) differs(c Command) {
 func (p *player) laterThan(expected int, c Command) string {
 	for i, x := range p.session.exchanges {
 		if !p.anyOrder && i > expected && x.database == c.Database && p.binding.clone().matches(x.command, c.Body) {
-			return fmt.Sprintf("it is command %d of the recording; Settings.AnyOrder is for commands of several goroutines\n", i+1)
+			return fmt.Sprintf(
+				"it is command %d of the recording; Settings.AnyOrder is for commands of several goroutines\n", i+1)
 		}
 	}
 	return ""

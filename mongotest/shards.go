@@ -69,6 +69,7 @@ func (s *Shards) apply(c *config) {
 	c.shards = s
 }
 
-var errServerAlone = errors.New("Settings.Standalone: this setting changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")
+var errServerAlone = errors.New("Settings.Standalone: this setting changes the engine, not a real server\n\tremedy: " +
+	"use NewClient, which has an engine")
 
 var errServerShards = errors.New("Shards: this option changes the engine, not a real server\n\tremedy: use NewClient, which has an engine")

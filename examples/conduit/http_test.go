@@ -182,7 +182,9 @@ func TestRequests(t *testing.T) {
 	for _, way := range []string{"stores", "stores in transactions", "by hand"} {
 		t.Run(way, func(t *testing.T) {
 			mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-				mongotest.Need(t, db, mongotest.Feature{Name: "the duplicate key error of a findAndModify", Probe: tellsTaken})
+				mongotest.Need(t, db, mongotest.Feature{
+					Name: "the duplicate key error of a findAndModify", Probe: tellsTaken,
+				})
 				repo := ways(t, db)[way]()
 				if err := repo.Prepare(t.Context()); err != nil {
 					t.Fatal(err)

@@ -41,7 +41,8 @@ func compare(t *testing.T, w design.Workload, scale float64, layouts ...design.L
 				t.Errorf("%s, %s, %s: %.2f commands, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, m.Commands, p.Commands)
 			}
 			if off := (m.Read+m.Written)/(p.Read+p.Written) - 1; math.Abs(off) > 0.05 {
-				t.Errorf("%s, %s, %s: %.2f documents, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation, (m.Read + m.Written), (p.Read + p.Written))
+				t.Errorf("%s, %s, %s: %.2f documents, priced %.2f", trial.Backend, trial.Layout.Name, m.Operation,
+					m.Read+m.Written, p.Read+p.Written)
 			}
 			documents += m.Rate * (m.Read + m.Written)
 			priced += m.Rate * (p.Read + p.Written)

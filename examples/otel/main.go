@@ -105,7 +105,8 @@ func pay(id string, amount int) model.ChangeOf[account] {
 func main() {
 	spans := tracetest.NewInMemoryExporter() // in production an exporter that sends: otlptracegrpc.New
 	tracer := sdktrace.NewTracerProvider(sdktrace.WithSyncer(spans)).Tracer("docmodel")
-	client, stop := mongotest.Start(mongotest.Settings{Client: instrument(tracer)}) // an engine in this process; mongo.Connect reaches a server
+	// An engine in this process. mongo.Connect reaches a server.
+	client, stop := mongotest.Start(mongotest.Settings{Client: instrument(tracer)})
 	defer stop()
 	ctx, database := context.Background(), client.Database("bank")
 	if _, err := accounts.Insert(account{"ann", 100}).Run(ctx, database); err != nil {

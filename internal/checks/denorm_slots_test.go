@@ -120,7 +120,10 @@ func slotsCases() []Case {
 		change("Resize", "three are refused", nil, resize(3)),
 		{Method: "slots.Slots.Totals", Reason: "of a counter", Make: func(s string) any { return hits.Totals(s) }},
 		{Method: "slots.Slots.Totals", Reason: "of a stock", Make: func(s string) any { return freeSeats.Totals(s) }},
-		{Method: "slots.Slots.Totals", Reason: "of no key is refused", Make: func(string) any { return hits.Totals("") }},
+		{
+			Method: "slots.Slots.Totals", Reason: "of no key is refused",
+			Make: func(string) any { return hits.Totals("") },
+		},
 		{Method: "slots.Slots.Totals", Reason: "of two keys", From: func(s string) ([]any, func() any) {
 			list := roomy([]string{s, s + "2"})
 			return []any{list}, func() any { return hits.Totals(list...) }

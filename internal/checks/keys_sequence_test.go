@@ -124,7 +124,10 @@ func sequenceDays() []Case {
 			Make: func(s string) any { return letterBox.Days.Pack(s, 42, late) }},
 		{Method: "keys.Days.Unpack", Reason: "from the same day",
 			Make: func(s string) any { return bagBox.Days.Unpack(s, 42, late) }},
-		{Method: "keys.Days.Range", Reason: "one day", Make: func(s string) any { return bagBox.Days.Range(s, first, first) }},
+		{
+			Method: "keys.Days.Range", Reason: "one day",
+			Make: func(s string) any { return bagBox.Days.Range(s, first, first) },
+		},
 		{Method: "keys.Days.Range", Reason: "a day that no calendar has is refused",
 			Make: func(s string) any { return bagBox.Days.Range(s, "2014-02-30", last) }},
 		{

@@ -135,7 +135,8 @@ func (r *surveying) readGrowth() error {
 			ids = append(ids, f.id)
 		}
 	}
-	err := inThousands(ids, func(some []bson.RawValue) error { return r.collect(r.countAdded(*until, some...), gained) })
+	count := func(some []bson.RawValue) error { return r.collect(r.countAdded(*until, some...), gained) }
+	err := inThousands(ids, count)
 	if err != nil {
 		return err
 	}

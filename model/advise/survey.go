@@ -189,7 +189,8 @@ func (s *Survey) measured(of side, whole bool, fields bson.D) *model.Aggregate[s
 	if !whole {
 		p = append(p, bson.D{{Key: "$sample", Value: bson.D{{Key: "size", Value: s.spec.Sample}}}})
 	}
-	a := &model.Aggregate[surveyDocument]{Aggregation: of.aggregate(append(p, bson.D{{Key: "$project", Value: fields}}))}
+	p = append(p, bson.D{{Key: "$project", Value: fields}})
+	a := &model.Aggregate[surveyDocument]{Aggregation: of.aggregate(p)}
 	a.Options.BatchSize = replies
 	return a
 }

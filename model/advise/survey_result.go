@@ -15,7 +15,7 @@ func (r *surveying) conclude() {
 	for _, d := range r.parentDocs {
 		own := d.Bytes
 		if r.spec.Embedded != "" {
-			own -= max(0, d.Array-13) // the array without the 5 bytes of an empty one
+			own -= max(0, d.Array-13) // the array without the 5 bytes of an empty one; measured arrays have 8 bytes more
 			if d.Items > 0 {
 				childBytes = append(childBytes, d.Most-8)
 			}
@@ -90,7 +90,8 @@ func (r *surveying) fill(idBytes int64) {
 		"p50 of "+out.PerParent.Share.sampledText())
 	set("Parent.Has.Max", out.PerParent.Max, most(out.PerParent))
 	set("Parent.Has.P99", p99, "p99 of "+out.PerParent.Share.sampledText())
-	rel.Parent.Has.AtLeast, rel.Child.Has.AtLeast = !out.PerParent.isWhole(), out.PerChild.N > 0 && !out.PerChild.isWhole()
+	rel.Parent.Has.AtLeast = !out.PerParent.isWhole()
+	rel.Child.Has.AtLeast = out.PerChild.N > 0 && !out.PerChild.isWhole()
 	set("Child.Has.Typical", out.PerChild.P50.Value, "p50 of "+out.PerChild.Share.sampledText())
 	set("Child.Has.Max", out.PerChild.Max, most(out.PerChild))
 	set("Parent.Bytes", out.ParentBytes.P99.Value, "p99 of "+out.ParentBytes.Share.sampledText())

@@ -334,7 +334,9 @@ func TestSurveyDeclarations(t *testing.T) {
 func TestSurveyCommands(t *testing.T) {
 	id := bson.RawValue{Type: bson.TypeString, Value: []byte("\x03\x00\x00\x00p1\x00")}
 	end := time.Date(2024, 4, 1, 12, 0, 0, 0, time.UTC)
-	scanned := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{List: "children", Sample: 50, Scan: true})
+	scanned := advise.NewSurvey(surveyParents, surveyChildren, advise.SurveySpec{
+		List: "children", Sample: 50, Scan: true,
+	})
 	var b strings.Builder
 	for _, c := range []struct {
 		name  string

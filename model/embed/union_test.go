@@ -300,7 +300,8 @@ func encodeMedium(u *embed.Union[uniMedium], v uniMedium) (bson.Raw, error) {
 		return nil, err
 	}
 	var buf bytes.Buffer
-	err = enc.EncodeValue(bson.EncodeContext{Registry: registry}, bson.NewDocumentWriter(&buf), reflect.ValueOf(&v).Elem())
+	doc := bson.NewDocumentWriter(&buf)
+	err = enc.EncodeValue(bson.EncodeContext{Registry: registry}, doc, reflect.ValueOf(&v).Elem())
 	return buf.Bytes(), err
 }
 

@@ -129,7 +129,8 @@ func TestKeyedCountersMove(t *testing.T) {
 					t.Errorf("counter %v", c)
 				}
 			}
-			day, err := keyedLetters.Days.Range("alice", "2026-11-29", "2026-11-29").One(t.Context(), keyedTenant(db, "a"))
+			const date = "2026-11-29"
+			day, err := keyedLetters.Days.Range("alice", date, date).One(t.Context(), keyedTenant(db, "a"))
 			if err != nil || len(day.Keys) != 2 {
 				t.Errorf("day %v, %v", day, err)
 			}
@@ -216,7 +217,9 @@ func TestKeyedDocumentsMove(t *testing.T) {
 func TestKeyedValidation(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, mongotest.Feature{Name: "validation", Probe: func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "validation", Probe: func(
+			ctx context.Context, db *mongo.Database,
+		) error {
 			return db.CreateCollection(ctx, "probe")
 		}})
 		own := worldModel.On(db)

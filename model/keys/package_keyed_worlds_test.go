@@ -186,7 +186,9 @@ func TestKeyedWorlds(t *testing.T) {
 	tenancy.Differs(t, "it has scopes of its own")
 	steps := slices.Concat(sequenceSteps(), compositeSteps(), documentKeySteps())
 	mongotest.Each(t, func(t *testing.T, db *mongo.Database) {
-		mongotest.Need(t, db, mongotest.Feature{Name: "$sortArray", Probe: func(ctx context.Context, db *mongo.Database) error {
+		mongotest.Need(t, db, mongotest.Feature{Name: "$sortArray", Probe: func(
+			ctx context.Context, db *mongo.Database,
+		) error {
 			_, err := db.Collection("probe").
 				Aggregate(ctx, mongo.Pipeline{{{
 					Key: "$set",

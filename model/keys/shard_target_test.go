@@ -192,7 +192,8 @@ func TestShardTargets(t *testing.T) {
 	if got := query(collated, shardD("device", "a"), simple); got.Scope != keys.OneShard {
 		t.Errorf("texts in the simple collation: %+v", got)
 	}
-	if got := targetOf(byDevice, posts.Find(nil).Query); got.Scope != keys.OneShard || got.Why != "posts isn't sharded" {
+	if got := targetOf(byDevice, posts.Find(nil).Query); got.Scope != keys.OneShard ||
+		got.Why != "posts isn't sharded" {
 		t.Errorf("another collection: %+v", got)
 	}
 	if got := targetOf(byDevice, readings.Find(nil).Limited(-1).Query); got.Scope != keys.NoShard {

@@ -92,7 +92,9 @@ var (
 // need leaves a test out on a server whose $jsonSchema lacks what closed and mapped fields need.
 func need(t *testing.T, db *mongo.Database) {
 	t.Helper()
-	mongotest.Need(t, db, mongotest.Feature{Name: "additionalProperties in $jsonSchema", Probe: func(ctx context.Context, db *mongo.Database) error {
+	mongotest.Need(t, db, mongotest.Feature{Name: "additionalProperties in $jsonSchema", Probe: func(
+		ctx context.Context, db *mongo.Database,
+	) error {
 		_, err := db.Collection("need").
 			CountDocuments(ctx, bson.D{{Key: "$jsonSchema", Value: bson.D{{Key: "additionalProperties", Value: false}}}})
 		return err

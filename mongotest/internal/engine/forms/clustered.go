@@ -46,7 +46,8 @@ func IsClusterKey(key bson.D) bool {
 	return len(key) == 1 && key[0].Key == "_id" && bsonval.Compare(key[0].Value, int32(1)) == 0
 }
 
-// ShowClustered returns the options of a clustered collection.
+// ShowClustered returns the options of a clustered collection as they are stored, for create, and for collMod when it
+// changes the expiry.
 func ShowClustered(c *store.Clustered) bson.D {
 	options := bson.D{{Key: "clusteredIndex", Value: bson.D{
 		{Key: "v", Value: int32(2)}, {Key: "key", Value: bson.D{{Key: "_id", Value: int32(1)}}},

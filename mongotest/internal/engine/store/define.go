@@ -69,7 +69,7 @@ func (c *Collection) keepsImages() bool {
 
 // Overwrite runs fn, which puts documents into the collection in place of others. In place of fn's changes the history
 // gets one event: a temporary collection was renamed to this one, as $out does it on a server. So the collection gets
-// another UUID.
+// another UUID. An overwrite that changes no document gives the event too. There is none if the collection is missing.
 func (w *Writer) Overwrite(ns Namespace, fn func() error) error {
 	target := w.readUUID(ns)
 	was := w.mute
