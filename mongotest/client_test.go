@@ -155,6 +155,7 @@ func TestNeed(t *testing.T) {
 		if r.text != want {
 			t.Errorf("got %q, want %q", r.text, want)
 		}
-		mongotest.Need(t, db, mongotest.Feature{Name: "nothing", Probe: func(context.Context, *mongo.Database) error { return nil }})
+		there := func(context.Context, *mongo.Database) error { return nil }
+		mongotest.Need(t, db, mongotest.Feature{Name: "nothing", Probe: there})
 	})
 }

@@ -78,7 +78,8 @@ func TestReplayDiffers(t *testing.T) {
 				"\n\tfilter._id: want nothing, got objectID ObjectId('000000001d1d1d1d1d000001')" +
 				"\n\tfilter.n: want int32 1, got nothing" +
 				"\n\tfilter.status: want string 'paid', got nothing" +
-				"\n\tit is command 3 of the recording; Settings.AnyOrder is for commands of several goroutines" + remedy},
+				"\n\tit is command 3 of the recording; Settings.AnyOrder is for commands of several goroutines" +
+				remedy},
 		{"another order that is let be", "orders", anyOrder, []step{two, one, byID}, ""},
 		{"one command more", "orders", nil, []step{one, two, byID, byID},
 			"mongotest: Replay: shop.replay: command 4 was sent and is not in the recording, which has 3 commands" +

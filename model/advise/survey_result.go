@@ -15,7 +15,8 @@ func (r *surveying) conclude() {
 	for _, d := range r.parentDocs {
 		own := d.Bytes
 		if r.spec.Embedded != "" {
-			own -= max(0, d.Array-13) // the array without the 5 bytes of an empty one; measured arrays have 8 bytes more
+			// The array without the 5 bytes of an empty one. Measured arrays have 8 bytes more.
+			own -= max(0, d.Array-13)
 			if d.Items > 0 {
 				childBytes = append(childBytes, d.Most-8)
 			}

@@ -279,9 +279,10 @@ func TestKeyedNeedsModel(t *testing.T) {
 		"lookup":  {found("", lookup), false},
 		"by name": {wrote("", byName), false},
 		"plan":    {wrote("", model.Scope{Tenant: bson.D{{Key: "tenant", Value: "a"}}}.Plan(model.NewPlan(byName))), false},
-		"merge": {wrote("", model.NewPlan(model.MergeInto{Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
-			{{Key: "$merge", Value: bson.D{{Key: "into", Value: "wLetters"}, {Key: "whenMatched", Value: "fail"}}}},
-		}})), false},
+		"merge": {wrote("", model.NewPlan(model.MergeInto{
+			Collection: "wNotes", Idempotent: true, Pipeline: mongo.Pipeline{
+				{{Key: "$merge", Value: bson.D{{Key: "into", Value: "wLetters"}, {Key: "whenMatched", Value: "fail"}}}},
+			}})), false},
 	} {
 		handles := map[string]model.DB{"no model": keyedTenant(db, "a")}
 		if name == "plan" {

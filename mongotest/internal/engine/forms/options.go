@@ -6,12 +6,12 @@
 //
 //   - Read… reads the fields of the command. It returns nil if the command has none of them, and notes what MongoDB
 //     refuses with the args.Reader.
-//   - Show… returns the options as they are stored with the collection (store.Collection's Options). listCollections shows
-//     the stored options, and create compares them with those of a collection that exists.
+//   - Show… returns the options as they are stored with the collection (store.Collection's Options). listCollections
+//     shows the stored options, and create compares them with those of a collection that exists.
 //
 // The commands create, collMod, convertToCapped and drop call this package, and so do commands that read views or write
-// to time series. It knows no request: views are resolved in a store.State, and put by a store.Writer. The store enforces a capped collection's size, and calls the function of
-// [Validation.NewCheck] before it stores a document.
+// to time series. It knows no request: views are resolved in a store.State, and put by a store.Writer. The store
+// enforces a capped collection's size, and calls the function of [Validation.NewCheck] before it stores a document.
 //
 // # Stored forms
 //
