@@ -59,8 +59,8 @@ package model
 //     returns the value with the tenant's conditions, the stamps and the keyed _ids. A router
 //     (type routes) adds shard keys that the operation has read.
 //  3. A read (read.go) opens cursors and decodes documents. A runner (run.go) sends a plan: split
-//     makes batches of neighboring writes of one kind and collection, grouped joins batches to
-//     commands, and the runner compares each answer with Write.Expect, Done and Reasons.
+//     makes batches of neighboring writes of one kind and collection, grouped (run_together.go) joins
+//     batches to commands, and the runner compares each answer with Write.Expect, Done and Reasons.
 //  4. An observation (observer_run.go) tells Observers of it. begin returns nil without observers,
 //     and all methods of a nil observation do nothing.
 //

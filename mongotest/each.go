@@ -40,7 +40,7 @@ type backend struct {
 	uri       string
 	dialer    options.ContextDialer // nil means TCP
 	engine    *engine.Engine        // nil for a real server
-	companion testserver.Companion  // nil for none
+	companion testserver.Companion  // takes part in all commands, as the other tenant of DOCMODEL_TENANT; nil for none
 	plain     *mongo.Client         // a client without monitors and faults; nil for an engine, which is discarded
 }
 

@@ -16,7 +16,7 @@ import (
 
 // A keyState is what an operation has read: the slots of its key, ordered by number, with
 // only the operation's own token. The zero value means that nothing was read: the
-// operation then assumes the declared number of slots.
+// operation then assumes the declared number of slots. The checks read a key's slots too.
 type keyState struct {
 	Read bool
 	// two reads gave the same slots
@@ -205,7 +205,7 @@ func (st keyState) gatherStock(to *storedSlot, n int64) (moves []move, enough bo
 		}
 	}
 	slices.SortStableFunc(others, func(a, b *storedSlot) int { return cmp.Compare(b.Free, a.Free) })
-	level, need := (total-n)/live, n-to.Free
+	level, need := (total-n)/live, n-to.Free // to is one of the live slots, so live isn't 0
 	want := need + level
 	for _, s := range others {
 		if need <= 0 {

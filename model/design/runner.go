@@ -27,7 +27,7 @@ type Runner struct {
 
 	plain, together model.DB // the database of the latest run, and with transactions
 
-	answered func(a *access, rows []row, totals answers)
+	answered func(a *access, rows []row, totals answers) // for tests: gets the result of each read
 }
 
 // Runner returns a [Runner] that measures operations under p.Layout.
@@ -110,7 +110,8 @@ func (r *Runner) live(ctx context.Context, db model.DB, operation string, n int)
 	return &live{Runner: r, ctx: ctx, db: db, seed: fmt.Sprint(operation, " ", n), drawn: map[string]int{}}
 }
 
-// live is the database of a running work.
+// live is the database of a running work: it sends the commands. The other one, till (price.go), adds up their
+// prices.
 type live struct {
 	*Runner
 	ctx   context.Context

@@ -12,7 +12,7 @@ import (
 
 // A backend is an in-memory server or a real server. Several clients may connect to it.
 type backend struct {
-	server testserver.Server // nil if only new in-memory servers are used
+	server testserver.Server // nil in verify_two.go, which uses only new in-memory servers
 	plain  *mongo.Client     // a client of a real server, without monitors and faults; else nil
 }
 

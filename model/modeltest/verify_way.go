@@ -20,13 +20,19 @@ import (
 	"github.com/docmodel/docmodel/mongotest"
 )
 
-// A way is how a program uses the library, and the documents before an operation.
+// A way is how a program uses the library, and the documents before an operation. [Verify] runs each
+// operation in several ways: with and without transactions, and with each of the case's scopes.
+// verify_two.go makes a way for package internal/verify, whose tests judge the outcomes by themselves. A
+// stage (verify_stage.go) is a way with a database that is restored to the image before each run.
 type way struct {
 	*verification
 	name  string
 	scope *model.Scope // nil for none
 	tx    bool
-	raw   func(ctx context.Context, db *mongo.Database) error // replaces Seed: stores documents before there are indexes
+
+	// raw is used instead of Seed, by internal/verify only: it stores documents by the driver alone, before there
+	// are indexes. The audit's job adds the rest.
+	raw func(ctx context.Context, db *mongo.Database) error
 
 	t       *testing.T           // of the way
 	server  *mongo.Database      // on a server

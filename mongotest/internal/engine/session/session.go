@@ -27,7 +27,6 @@
 package session
 
 import (
-	"maps"
 	"sync/atomic"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -46,6 +45,7 @@ type Session struct {
 	txn      atomic.Pointer[store.Txn] // the latest transaction
 	owner    atomic.Pointer[Owner]     // of the transaction
 	done     map[int32]Outcome         // of the statements of a retryable write, by id
+	newest   []int32                   // the statements that were remembered since the last call of SaveOutcomes
 }
 
 // progress is how far the latest number has come.
@@ -170,11 +170,19 @@ func (s *Session) Recall(stmt int32) (Outcome, bool) {
 }
 
 // Remember keeps the outcome of a statement.
-func (s *Session) Remember(stmt int32, o Outcome) { s.done[stmt] = o }
+func (s *Session) Remember(stmt int32, o Outcome) {
+	s.done[stmt] = o
+	s.newest = append(s.newest, stmt)
+}
 
 // SaveOutcomes returns a function that forgets the outcomes that are remembered from now on. A fail point that
-// undoes a statement after its run needs it.
+// undoes a statement after its run needs it. A bulk write calls it for each statement, so its cost doesn't grow with
+// the outcomes. A later call takes the place of an earlier one.
 func (s *Session) SaveOutcomes() (restore func()) {
-	done := maps.Clone(s.done)
-	return func() { s.done = done }
+	s.newest = s.newest[:0]
+	return func() {
+		for _, stmt := range s.newest {
+			delete(s.done, stmt)
+		}
+	}
 }

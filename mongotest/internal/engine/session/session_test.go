@@ -105,3 +105,22 @@ func TestRecall(t *testing.T) {
 		t.Errorf("a lower number gave %v", err)
 	}
 }
+
+// A bulk write saves the outcomes before each of its statements: what that costs doesn't grow with them.
+func TestSaveOutcomesCost(t *testing.T) {
+	var set session.Set
+	s := checkout(t, &set)
+	if err := s.EnterRetryable(1); err != nil {
+		t.Fatal(err)
+	}
+	for stmt := range int32(10_000) {
+		_ = s.SaveOutcomes()
+		s.Remember(stmt, session.Outcome{N: 1})
+	}
+	if n := testing.AllocsPerRun(10, func() { s.SaveOutcomes()() }); n > 2 {
+		t.Errorf("saving 10,000 outcomes takes %g allocations", n)
+	}
+	if _, ok := s.Recall(9_998); !ok {
+		t.Error("an outcome that was saved is gone")
+	}
+}
