@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/docmodel/docmodel/denorm"
@@ -123,6 +124,10 @@ func TestSlotsAdd(t *testing.T) {
 		if err != nil || len(all) != 2 ||
 			all[0] != (slots.Total[string]{Key: "p", Sum: 8, Slots: 4}) || all[1].Sum != 7 {
 			t.Errorf("totals %+v, %v", all, err)
+		}
+		some, err := likes.Totals("p#", "nobody", "p").All(t.Context(), db)
+		if err != nil || !slices.Equal(some, all) {
+			t.Errorf("totals of two keys and of an unknown one %+v, %v", some, err)
 		}
 		op := tokenOf(1, 4, 9)
 		must(t, db, likes.Add("max", math.MaxInt64, tokenOf(1, 4, 8)))

@@ -23,7 +23,12 @@ import (
 // before. Package keys finds by it the shard of a key, and the engine's router distributes documents. Both must agree
 // with MongoDB, so its results never change
 // (https://www.mongodb.com/docs/manual/core/indexes/index-types/index-hashed/).
+//
+// A missing value, of type 0, has the hash of null.
 func Hash64(v bson.RawValue) int64 {
+	if v.Type == 0 {
+		v = bson.RawValue{Type: bson.TypeNull}
+	}
 	h := md5.New()
 	_, _ = h.Write(make([]byte, 4)) // the seed
 	hashValue(h, v, nil)

@@ -62,4 +62,8 @@ func TestHash64(t *testing.T) {
 			t.Errorf("%v: %d, want %d", test.v, got, test.want)
 		}
 	}
+	null, missing := bsonval.Hash64(bson.RawValue{Type: bson.TypeNull}), bsonval.Hash64(bson.RawValue{})
+	if missing != null {
+		t.Errorf("a missing value has the hash %d, and null %d", missing, null)
+	}
 }

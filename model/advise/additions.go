@@ -6,22 +6,22 @@ import "github.com/docmodel/docmodel/model"
 func (d *decision) embedded() {
 	c, p := d.Child.Name, d.Parent.Name
 	if d.Child.Copied.Fields != "" {
-		d.without("Child.Copied", ruleEmbed, "", "%s are in their %s with all of their fields", c, p)
+		d.explain("Child.Copied", ruleEmbed, "", "%s are in their %s with all of their fields", c, p)
 	}
 	if d.Parent.Copied.Fields != "" {
-		d.without("Parent.Copied", ruleEmbed, "", "%s are read in their %s, and its fields with them", c, p)
+		d.explain("Parent.Copied", ruleEmbed, "", "%s are read in their %s, and its fields with them", c, p)
 	}
 	if d.Child.Newest.N > 0 && !d.bounded {
-		d.without("Child.Newest", ruleEmbed, "", "%s are in their parent: show the newest of them by $slice", c)
+		d.explain("Child.Newest", ruleEmbed, "", "%s are in their parent: show the newest of them by $slice", c)
 	}
 	if d.Child.Page > 0 {
-		d.without("Child.Page", ruleEmbed, "", "%s are in one document: show a page of them by $slice", c)
+		d.explain("Child.Page", ruleEmbed, "", "%s are in one document: show a page of them by $slice", c)
 	}
 	if d.Child.Total.ReadsPerChange > 0 {
-		d.without("Child.Total", ruleEmbed, "", "a number of %s is computed in the one document that has them all", c)
+		d.explain("Child.Total", ruleEmbed, "", "a number of %s is computed in the one document that has them all", c)
 	}
 	if d.LinkBytes > 0 {
-		d.without("LinkBytes", ruleEmbed, "", "the fields of a link are fields of the embedded %s", c)
+		d.explain("LinkBytes", ruleEmbed, "", "the fields of a link are fields of the embedded %s", c)
 	}
 }
 
@@ -29,7 +29,7 @@ func (d *decision) embedded() {
 func (d *decision) pages() bool {
 	figure := d.mark(d.text("%s × %s", countText(d.Child.Page), bytesText(d.Child.Bytes)), "Child.Bytes")
 	without := func(figure, format string, args ...any) {
-		d.without("Child.Page", rulePages, figure, format, args...)
+		d.explain("Child.Page", rulePages, figure, format, args...)
 	}
 	c, p := d.Child.Name, d.Parent.Name
 	switch {
@@ -62,11 +62,11 @@ func (d *decision) copies() {
 		size := copyBytes(d.Child.IDBytes, c.Bytes+d.LinkBytes)
 		switch {
 		case s == ParentRef || s == Bucket:
-			d.without("Child.Copied", ruleCopy, "",
+			d.explain("Child.Copied", ruleCopy, "",
 				"%s don't list their %s, and have no place for copies: show the newest of them by Newest",
 				d.Parent.Name, d.Child.Name)
 		case s != Links && !d.listed(d.n, size):
-			d.without("Child.Copied", ruleWorking, d.listFigure(d.n, size),
+			d.explain("Child.Copied", ruleWorking, d.listFigure(d.n, size),
 				"no copy of %s: with them the list would be too large", c.Fields)
 		case d.copyPays("Child.Copied", c, d.Parent.Name, d.sharing):
 			d.choice |= CopyIntoParent
@@ -75,11 +75,11 @@ func (d *decision) copies() {
 	if c := d.Parent.Copied; c.Fields != "" {
 		switch {
 		case s == ChildRefs:
-			d.without("Parent.Copied", ruleCopy, "",
+			d.explain("Parent.Copied", ruleCopy, "",
 				"%s don't refer to their %s, and have no place for copies: an index on the list finds the parent",
 				d.Child.Name, d.Parent.Name)
 		case !d.fitsChild(s, c.Bytes):
-			d.without("Parent.Copied", ruleLimit, d.text("%s each", bytesText(c.Bytes)),
+			d.explain("Parent.Copied", ruleLimit, d.text("%s each", bytesText(c.Bytes)),
 				"no copy of %s: with them one of the %s would not fit a document", c.Fields, d.Child.Name)
 		case d.copyPays("Parent.Copied", c, d.Child.Name, d.typical):
 			d.choice |= CopyIntoChild
@@ -110,11 +110,11 @@ func (d *decision) copyPays(field string, c Copied, in string, holders int64) bo
 	ratio := d.mark("reads/change "+ratioText(c.ReadsPerChange), field+".ReadsPerChange")
 	switch {
 	case c.Strong:
-		d.without(field, ruleTwoWay, "0 ms allowed",
+		d.explain(field, ruleTwoWay, "0 ms allowed",
 			"no copy of %s: readers would see an old value until a second write", c.Fields)
 		return false
 	case c.ReadsPerChange < need:
-		d.without(field, ruleRatio, d.text("%s < %s", ratio, ratioText(need)),
+		d.explain(field, ruleRatio, d.text("%s < %s", ratio, ratioText(need)),
 			"no copy of %s in %s: they change too often for as many documents", c.Fields, in)
 		return false
 	}
@@ -134,7 +134,7 @@ func (d *decision) newest() {
 		return
 	}
 	without := func(rule string, figure, format string, args ...any) {
-		d.without("Child.Newest", rule, figure, format, args...)
+		d.explain("Child.Newest", rule, figure, format, args...)
 	}
 	figure := d.mark("read/write ratio "+ratioText(d.Child.Newest.ReadsPerWrite), "Child.Newest.ReadsPerWrite")
 	c := d.Child.Name
@@ -164,7 +164,7 @@ func (d *decision) newest() {
 			"the newest %s are in their parent too, and shown with it by 1 command", countText(n))
 	}
 	if d.Child.Newest.Drop {
-		d.without("Child.Newest.Drop", ruleNewest, "",
+		d.explain("Child.Newest.Drop", ruleNewest, "",
 			"%s have documents of their own, and none is dropped: let old ones expire", c)
 	}
 }
@@ -191,7 +191,7 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 		d.choice |= Approximate
 		d.say(ruleRough, figure, "a number of %s that may be rough is written once in %d changes", of.Name, roughStep)
 	case t.ReadsPerChange < CopyLimit:
-		d.without(field, ruleComputed, figure+" < 10", "no number of %s is kept: it changes too often", of.Name)
+		d.explain(field, ruleComputed, figure+" < 10", "no number of %s is kept: it changes too often", of.Name)
 	case t.ByTime && kept == Counter && d.choice.Structure() == ParentRef:
 		d.choice |= Binned
 		d.say(ruleComputed, figure+" ≥ 10", "numbers of %s are rolled up by hour, day and month", of.Name)
@@ -203,7 +203,7 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 		d.say(ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit),
 			"an exact number of %s is kept in several documents", of.Name)
 	case in.Has.PerSecond > HotLimit:
-		d.without(field, ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit),
+		d.explain(field, ruleHot, d.text("%s writes a second > %d", ratioText(in.Has.PerSecond), HotLimit),
 			"no exact number of %s is kept in one document: count by an index, or keep it by the day", of.Name)
 	default:
 		d.choice |= kept
@@ -215,7 +215,7 @@ func (d *decision) total(field string, of, in End, kept Choice) {
 // folds decides whether parents that are copied whole need their own documents.
 func (d *decision) folds() {
 	if d.Child.Copied.Whole && d.choice&CopyIntoParent != 0 {
-		d.without("Child.Copied.Whole", ruleFold, "", "%s keep their documents: several %s refer to each",
+		d.explain("Child.Copied.Whole", ruleFold, "", "%s keep their documents: several %s refer to each",
 			d.Child.Name, d.Parent.Name)
 	}
 	if !d.Parent.Copied.Whole || d.choice&CopyIntoChild == 0 {
@@ -223,10 +223,10 @@ func (d *decision) folds() {
 	}
 	switch {
 	case d.choice&(Subset|Counter|Approximate|Distinct|Slots|Binned) != 0:
-		d.without("Parent.Copied.Whole", ruleFold, "",
+		d.explain("Parent.Copied.Whole", ruleFold, "",
 			"%s keep their documents, which hold what is shown with them", d.Parent.Name)
 	case d.choice.Structure() != ParentRef:
-		d.without("Parent.Copied.Whole", ruleFold, "",
+		d.explain("Parent.Copied.Whole", ruleFold, "",
 			"%s keep their documents: more refers to them than one id in each of the %s", d.Parent.Name, d.Child.Name)
 	default:
 		d.choice |= Fold
@@ -243,7 +243,7 @@ func (d *decision) kinds() {
 			"%s of all kinds are stored together, as they are read together", d.Child.Name)
 	}
 	if d.Parent.Kinds > 1 {
-		d.without("Parent.Kinds", ruleKinds, "", "the kinds of %s don't matter to their %s: declare them by embed.Kinds",
+		d.explain("Parent.Kinds", ruleKinds, "", "the kinds of %s don't matter to their %s: declare them by embed.Kinds",
 			d.Parent.Name, d.Child.Name)
 	}
 }
@@ -259,21 +259,21 @@ func (d *decision) remembered() {
 		part  bool
 	}{{parentEnd, d.Parent, d.Child, d.choice&Fold != 0}, {childEnd, d.Child, d.Parent, inside}} {
 		if e.end.Versions && e.part {
-			d.without(e.name+".Versions", ruleVersions, "",
+			d.explain(e.name+".Versions", ruleVersions, "",
 				"%s are stored within other documents: versions are kept of their %s", e.end.Name, e.other.Name)
 		} else if e.end.Versions {
 			d.choice |= Versions
 			d.say(ruleVersions, "2 writes a change", "every version of %s is kept in a collection beside them", e.end.Name)
 		}
 		if e.end.Log && e.part {
-			d.without(e.name+".Log", ruleLog, "", "%s are stored within other documents: keep the events of their %s",
+			d.explain(e.name+".Log", ruleLog, "", "%s are stored within other documents: keep the events of their %s",
 				e.end.Name, e.other.Name)
 		} else if e.end.Log {
 			d.choice |= Log
 			d.say(ruleLog, "1 write an append", "events of %s are appended, and their states are made of them", e.end.Name)
 		}
 		if e.end.Events && e.part {
-			d.without(e.name+".Events", ruleEvents, "", "%s are stored within other documents: events wait in their %s",
+			d.explain(e.name+".Events", ruleEvents, "", "%s are stored within other documents: events wait in their %s",
 				e.end.Name, e.other.Name)
 		} else if e.end.Events {
 			d.choice |= Events
@@ -285,17 +285,17 @@ func (d *decision) remembered() {
 // spreads decides whether the children of one parent go to several shards.
 func (d *decision) spreads() {
 	if d.Parent.Sharded {
-		d.without("Parent.Sharded", ruleHot, "", "%s don't follow one of their %s: divide them by their own _id",
+		d.explain("Parent.Sharded", ruleHot, "", "%s don't follow one of their %s: divide them by their own _id",
 			d.Parent.Name, d.Child.Name)
 	}
 	perSecond := d.Parent.Has.PerSecond
 	switch {
 	case !d.Child.Sharded:
 	case d.choice.Structure() != ParentRef:
-		d.without("Child.Sharded", ruleHot, "", "%s don't refer to one of the %s: divide what holds them by its own _id",
+		d.explain("Child.Sharded", ruleHot, "", "%s don't refer to one of the %s: divide what holds them by its own _id",
 			d.Child.Name, d.Parent.Name)
 	case perSecond <= HotLimit:
-		d.without("Child.Sharded", ruleHot, d.text("%s writes a second ≤ %d", ratioText(max(perSecond, 0)), HotLimit),
+		d.explain("Child.Sharded", ruleHot, d.text("%s writes a second ≤ %d", ratioText(max(perSecond, 0)), HotLimit),
 			"the %s of one of the %s stay on one shard, which reads find them on", d.Child.Name, d.Parent.Name)
 	default:
 		d.choice |= SpreadKey
@@ -307,7 +307,7 @@ func (d *decision) spreads() {
 // expires decides whether the server deletes children after their time.
 func (d *decision) expires() {
 	if d.Parent.Days > 0 {
-		d.without("Parent.Days", ruleExpiry, "",
+		d.explain("Parent.Days", ruleExpiry, "",
 			"what refers to %s must be gone before them: let schema.Expiry delete them by their own time", d.Parent.Name)
 	}
 	switch {
@@ -317,10 +317,10 @@ func (d *decision) expires() {
 		d.say(ruleExpiry, d.text("%s days", ratioText(d.Child.Days)),
 			"the server deletes old %s by an index on their time", d.Child.Name)
 	case d.choice.Structure() == Embed || d.choice.Structure() == Values || d.choice.Structure() == Outlier:
-		d.without("Child.Days", ruleExpiry, "",
+		d.explain("Child.Days", ruleExpiry, "",
 			"the server expires documents, not parts of them: remove old %s by $pull when the parent is written", d.Child.Name)
 	default:
-		d.without("Child.Days", ruleExpiry, "", "lists refer to %s: remove their ids first, by ondelete.OnDelete", d.Child.Name)
+		d.explain("Child.Days", ruleExpiry, "", "lists refer to %s: remove their ids first, by ondelete.OnDelete", d.Child.Name)
 	}
 }
 
@@ -338,44 +338,44 @@ func (d *decision) parentsShown() {
 		switch {
 		case !s.given:
 		case d.shape == manyToMany:
-			d.without("Parent."+s.field, ruleNewest, "",
+			d.explain("Parent."+s.field, ruleNewest, "",
 				"%s of several %s would be in each, and change in each: read them by an index", p.Name, c.Name)
 		default:
-			d.without("Parent."+s.field, ruleNewest, "", "one of the %s has one of the %s at most", c.Name, p.Name)
+			d.explain("Parent."+s.field, ruleNewest, "", "one of the %s has one of the %s at most", c.Name, p.Name)
 		}
 	}
 	if c.Newest.N > 0 && d.shape == manyToMany && !d.choice.embeds() {
-		d.without("Child.Newest", ruleNewest, "",
+		d.explain("Child.Newest", ruleNewest, "",
 			"%s of several %s would be in each, and change in each: read the newest by an index", c.Name, p.Name)
 	}
 	if c.Newest.Drop && d.shape == manyToMany && !d.choice.embeds() {
-		d.without("Child.Newest.Drop", ruleNewest, "",
+		d.explain("Child.Newest.Drop", ruleNewest, "",
 			"%s have documents of their own, and none is dropped: let old ones expire", c.Name)
 	}
 	if c.Page > 0 && d.shape == manyToMany && !d.choice.embeds() {
-		d.without("Child.Page", rulePages, "",
+		d.explain("Child.Page", rulePages, "",
 			"%s of several %s are on no one's page: read pages by an index and a limit", c.Name, p.Name)
 	}
 	switch s := d.choice.Structure(); {
 	case !c.Ordered || d.choice.embeds():
 	case d.shape == oneToOne:
-		d.without("Child.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", p.Name, c.Name)
+		d.explain("Child.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", p.Name, c.Name)
 	case s == Bucket:
-		d.without("Child.Ordered", rulePages, "",
+		d.explain("Child.Ordered", rulePages, "",
 			"pages are in the order of appending: keep another order by a number in each of the %s", c.Name)
 	}
 	if p.Ordered && d.shape == manyToMany && d.choice.embeds() {
-		d.without("Parent.Ordered", ruleWhere, "", "no list of ids keeps the order of %s", p.Name)
+		d.explain("Parent.Ordered", ruleWhere, "", "no list of ids keeps the order of %s", p.Name)
 	}
 	if p.Ordered && d.shape != manyToMany {
-		d.without("Parent.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", c.Name, p.Name)
+		d.explain("Parent.Ordered", ruleWhere, "", "one of the %s has one of the %s at most", c.Name, p.Name)
 	}
 	if c.Copied.Whole && d.choice&CopyIntoParent == 0 && d.choice.embeds() {
-		d.without("Child.Copied.Whole", ruleEmbed, "",
+		d.explain("Child.Copied.Whole", ruleEmbed, "",
 			"%s are in their %s, and have no documents of their own", c.Name, p.Name)
 	}
 	if d.LinkBytes > 0 && d.shape != manyToMany && !d.choice.embeds() {
-		d.without("LinkBytes", ruleWhere, "", "each of the %s has one link, whose fields are its own", c.Name)
+		d.explain("LinkBytes", ruleWhere, "", "each of the %s has one link, whose fields are its own", c.Name)
 	}
 }
 

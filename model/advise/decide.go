@@ -108,9 +108,9 @@ func (d *decision) but(rule string, figure, format string, args ...any) {
 	}
 }
 
-// without gives the reason why a field of the relation isn't used, and an alternative.
+// explain gives the reason why a field of the relation isn't used, and an alternative.
 // Only the first reason for a field counts.
-func (d *decision) without(field string, rule string, figure, format string, args ...any) {
+func (d *decision) explain(field, rule, figure, format string, args ...any) {
 	told := func(r Reason) bool { return r.Unused == d.field(field) }
 	if d.want && !slices.ContainsFunc(d.reasons, told) {
 		d.reasons = append(d.reasons, Reason{

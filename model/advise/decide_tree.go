@@ -69,16 +69,16 @@ func (d *decision) tree() {
 		return
 	}
 	if d.Atomic {
-		d.without("Atomic", ruleAtomic, d.text("%s nodes, %s", countText(t.Nodes), bytesText(bytes)),
+		d.explain("Atomic", ruleAtomic, d.text("%s nodes, %s", countText(t.Nodes), bytesText(bytes)),
 			"a tree is too large for one document: moves are finished by the next one that meets them")
 	}
 	below := t.Below >= AccessLimit || whole
 	d.choice = d.nodes(below, t.Above >= AccessLimit)
 	if t.Ordered && d.choice != ChildTree && d.choice != NestedSet {
-		d.without("Tree.Ordered", ruleOrdered, "", "a fractional key in each of the %s keeps the order: TreeSpec.Rank", nodes)
+		d.explain("Tree.Ordered", ruleOrdered, "", "a fractional key in each of the %s keeps the order: TreeSpec.Rank", nodes)
 	}
 	if t.Preorder && d.choice != NestedSet {
-		d.without("Tree.Preorder", ruleTree, "", "the order is made from the links after reading")
+		d.explain("Tree.Preorder", ruleTree, "", "the order is made from the links after reading")
 	}
 }
 

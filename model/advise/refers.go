@@ -29,7 +29,7 @@ func (d *decision) refersToOne() Choice {
 		return ParentRef
 	case !d.listed(d.n, size):
 		if d.Child.Ordered {
-			d.without("Child.Ordered", ruleWhere, d.listFigure(d.n, size),
+			d.explain("Child.Ordered", ruleWhere, d.listFigure(d.n, size),
 				"a list of ids would outgrow one of the %s: keep the order by a number in each of the %s",
 				d.Parent.Name, d.Child.Name)
 		} else {
@@ -39,7 +39,7 @@ func (d *decision) refersToOne() Choice {
 	case d.hot():
 		d.sayHot()
 		if d.Child.Ordered {
-			d.without("Child.Ordered", ruleHot, d.hotFigure(),
+			d.explain("Child.Ordered", ruleHot, d.hotFigure(),
 				"a list of ids would be written too often: keep the order by a number in each of the %s", d.Child.Name)
 		}
 		return ParentRef
@@ -132,7 +132,7 @@ func (d *decision) listsBack() bool {
 // sayUnordered says that no list keeps the order of an end's documents.
 func (d *decision) sayUnordered(end string, e End) {
 	if e.Ordered {
-		d.without(end+".Ordered", ruleWhere, "",
+		d.explain(end+".Ordered", ruleWhere, "",
 			"no list of ids keeps the order of %s: keep it by a number in each link", e.Name)
 	}
 }

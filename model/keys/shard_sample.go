@@ -163,7 +163,7 @@ func (s *shard) placed(key []bson.RawValue) []bson.RawValue {
 			out := slices.Clone(key)
 			out[i] = bson.RawValue{
 				Type:  bson.TypeInt64,
-				Value: binary.LittleEndian.AppendUint64(nil, uint64(hashField(key[i]))),
+				Value: binary.LittleEndian.AppendUint64(nil, uint64(bsonval.Hash64(key[i]))),
 			}
 			return out
 		}
@@ -348,12 +348,4 @@ func (s *shard) warn(d *Distribution, all sample, jumbo []HotKey, spec SampleSpe
 		add("hashed doubles: %d doubles aren't integers: 2.3 and 2.9 have the hash of 2, and are stored together",
 			all.doubles)
 	}
-}
-
-// hashField returns the hash of a field's value. A missing field has the hash of null.
-func hashField(v bson.RawValue) int64 {
-	if v.Type == 0 {
-		v = bson.RawValue{Type: bson.TypeNull}
-	}
-	return bsonval.Hash64(v)
 }
